@@ -1,0 +1,148 @@
+//! Speed of everything that matters, one `name value unit` line a figure.
+//!
+//! `cargo bench --bench speed [NAME …]` runs all figures, or those whose names
+//! contain one of the words. Each is the median of several runs. Machines
+//! differ and are noisy: compare figures of one run with each other, starting
+//! with `triad_gb_s`, the memory bandwidth of all threads.
+
+use bevy::{
+    math::UVec2,
+    tasks::{ComputeTaskPool, TaskPool},
+};
+use bevy_erode::{
+    parallel::Workers,
+    prelude::*,
+    view::mesh::{Baseline, ChunkSource, chunk_count},
+};
+use std::{hint::black_box, time::Instant};
+
+/// Name, unit and how to measure it.
+type Figure = (&'static str, &'static str, fn() -> f64);
+
+fn main() {
+    let words: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|arg| !arg.starts_with('-'))
+        .collect();
+    let figures: [Figure; 6] = [
+        ("triad_gb_s", "GB/s", triad),
+        ("droplets_published_512", "Msteps/s", droplets_published),
+        ("droplets_default_512", "kdrops/s", droplets_default),
+        ("thermal_1024", "ms", thermal),
+        ("mesh_full_1024", "ms", mesh_full),
+        ("mesh_chunk", "ms", mesh_chunk),
+    ];
+    for (name, unit, measure) in figures {
+        if words.is_empty() || words.iter().any(|word| name.contains(word)) {
+            println!("{name} {:.3} {unit}", measure());
+        }
+    }
+}
+
+/// Median seconds of `runs` runs after a warm-up.
+fn median(runs: usize, mut run: impl FnMut()) -> f64 {
+    run();
+    let mut seconds: Vec<f64> = (0..runs)
+        .map(|_| {
+            let start = Instant::now();
+            run();
+            start.elapsed().as_secs_f64()
+        })
+        .collect();
+    seconds.sort_by(f64::total_cmp);
+    seconds[runs / 2]
+}
+
+fn mountains(cells: u32) -> Terrain {
+    Terrain::generate(
+        &Ridged::seeded(7),
+        UVec2::splat(cells),
+        1024.0 / cells as f32,
+    )
+    .expect("a valid landform")
+}
+
+/// Copy-add `a = b + c` over planes far larger than the caches, all threads.
+fn triad() -> f64 {
+    let cells = 16 << 20;
+    let (b, c) = (vec![1.0f32; cells], vec![2.0f32; cells]);
+    let mut a = vec![0.0f32; cells];
+    let workers = Workers::global();
+    let chunk = cells / (workers.count() * 8);
+    let seconds = median(9, || {
+        let jobs = a
+            .chunks_mut(chunk)
+            .zip(b.chunks(chunk))
+            .zip(c.chunks(chunk));
+        workers.each(jobs, |((a, b), c)| {
+            for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
+                *a = b + c;
+            }
+        });
+        black_box(&a);
+    });
+    (3 * 4 * cells) as f64 / seconds / 1e9
+}
+
+fn droplets_published() -> f64 {
+    let terrain = mountains(512);
+    let mut steps = 0;
+    let seconds = median(5, || {
+        let mut terrain = terrain.clone();
+        let mut solver =
+            DropletSolver::new(Droplets::as_published(), terrain.grid()).expect("valid");
+        solver.rain(&mut terrain, 20_000);
+        steps = solver.published_steps();
+    });
+    steps as f64 / seconds / 1e6
+}
+
+/// Radius of two cells, at most 32 steps each.
+fn droplets_default() -> f64 {
+    let drops = 200_000;
+    let terrain = mountains(512);
+    let settings = Droplets {
+        radius: 2.0 * terrain.cell_size(),
+        max_steps: 32,
+        ..Droplets::default()
+    };
+    let seconds = median(5, || {
+        let mut terrain = terrain.clone();
+        let mut solver = DropletSolver::new(settings.clone(), terrain.grid()).expect("valid");
+        solver.rain(&mut terrain, drops);
+    });
+    drops as f64 / seconds / 1e3
+}
+
+/// One pass over mountains with half a metre of soil, everything sliding.
+fn thermal() -> f64 {
+    let mut terrain = mountains(1024).with_soil_depth(0.5).expect("valid");
+    let mut solver = ThermalSolver::new(Thermal::default(), terrain.grid()).expect("valid");
+    median(31, || solver.step(&mut terrain, 0.01)) * 1e3
+}
+
+/// All chunks of a terrain, from the layers to finished meshes.
+fn mesh_full() -> f64 {
+    let terrain = mountains(1024);
+    let baseline = Baseline::of(&terrain);
+    let chunks = chunk_count(terrain.grid());
+    let view = TerrainView::default();
+    let pool: &TaskPool = ComputeTaskPool::get();
+    let seconds = median(9, || {
+        Workers::on(pool).each(0..chunks.element_product(), |number| {
+            let chunk = UVec2::new(number % chunks.x, number / chunks.x);
+            black_box(ChunkSource::copy(&terrain, &baseline, chunk).build(&view));
+        });
+    });
+    seconds * 1e3
+}
+
+fn mesh_chunk() -> f64 {
+    let terrain = mountains(256);
+    let baseline = Baseline::of(&terrain);
+    let view = TerrainView::default();
+    let seconds = median(101, || {
+        black_box(ChunkSource::copy(&terrain, &baseline, UVec2::ONE).build(&view));
+    });
+    seconds * 1e3
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Runs every check of the project. Installs what it needs on Debian and Ubuntu:
+# a software Vulkan driver and a virtual X server, so that what is drawn is
+# tested on machines without a graphics card too.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+export RUST_BACKTRACE=${RUST_BACKTRACE:-0}
+if [ "${CI:-}" = true ]; then
+    # A fresh clone should not build Bevy again.
+    export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/bevy_erode/target}
+fi
+target=${CARGO_TARGET_DIR:-target}
+
+step() {
+    printf '\n== %s (%d s so far)\n' "$1" "$SECONDS"
+}
+
+install_packages() {
+    local missing=()
+    command -v cc >/dev/null || missing+=(gcc libc6-dev)
+    command -v xvfb-run >/dev/null || missing+=(xvfb xauth)
+    compgen -G '/usr/share/vulkan/icd.d/*.json' >/dev/null || missing+=(mesa-vulkan-drivers)
+    ldconfig -p 2>/dev/null | grep -q libvulkan.so.1 || missing+=(libvulkan1)
+    # winit opens these at run time.
+    ldconfig -p 2>/dev/null | grep -q libxkbcommon-x11.so.0 || missing+=(libxkbcommon-x11-0)
+    ldconfig -p 2>/dev/null | grep -q libX11-xcb.so.1 || missing+=(libx11-xcb1)
+    ldconfig -p 2>/dev/null | grep -q libXcursor.so.1 || missing+=(libxcursor1)
+    ldconfig -p 2>/dev/null | grep -q libXi.so.6 || missing+=(libxi6)
+    ldconfig -p 2>/dev/null | grep -q libXrandr.so.2 || missing+=(libxrandr2)
+    [ ${#missing[@]} -eq 0 ] && return
+    if ! command -v apt-get >/dev/null; then
+        echo "please install: ${missing[*]} (or what your system calls them)" >&2
+        return
+    fi
+    local sudo=()
+    [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+    "${sudo[@]}" apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends \
+        "${missing[@]}"
+}
+
+step "packages"
+install_packages
+export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$(mktemp -d)}
+
+step "format"
+cargo fmt --all --check
+
+step "lints"
+cargo clippy --all-targets --locked -- -D warnings
+
+step "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --features egui
+
+step "each feature builds alone"
+# `--lib` leaves out dev-dependencies, which would turn features on again.
+for features in "" render egui "render egui"; do
+    echo "features: ${features:-none}"
+    cargo clippy --lib --locked --no-default-features --features "$features" -- -D warnings
+done
+
+step "examples"
+cargo build --examples --locked
+pictures=$(mktemp -d)
+trap 'rm -rf "$pictures"' EXIT
+for example in minimal droplets sandbox; do
+    # As a newcomer without a display: drawn by whatever adapter there is.
+    env -u DISPLAY "$target/debug/examples/$example" --headless --seconds 0.5 --size 320x180 \
+        --out "$pictures/$example"
+    test -s "$pictures/$example/start.png"
+    test -s "$pictures/$example/end.png"
+done
+# Without any adapter the main example still simulates and writes reliefs.
+env -u DISPLAY VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent \
+    "$target/debug/examples/sandbox" --seconds 0.5 --cells 128 --out "$pictures/relief"
+test -s "$pictures/relief/end.png"
+
+step "tests"
+cargo test --doc --locked
+if command -v cargo-nextest >/dev/null; then
+    cargo nextest run --locked --no-fail-fast
+else
+    cargo test --locked --no-fail-fast --lib --test suite
+fi
+
+step "done"

@@ -1,0 +1,151 @@
+//! Spreads an amount of sediment over a disc of cells, in whole units.
+
+/// Lanes a row of weights is padded to, so that rows are added vector-wise.
+const LANES: usize = 4;
+
+/// Cone-shaped weights that sum to one.
+#[derive(Clone, Debug)]
+pub(super) struct Brush {
+    /// Cells from the centre to the outermost row or column.
+    reach: usize,
+    /// Padded length of a row of weights.
+    pitch: usize,
+    weights: Vec<f32>,
+}
+
+impl Brush {
+    /// The largest reach: beyond it a brush could touch more than four tiles.
+    pub const MAX_REACH: usize = 31;
+
+    /// Spare cells that a plane needs at its end, because padded rows reach over.
+    pub const SLACK: usize = 2 * Self::MAX_REACH + LANES;
+
+    /// A brush of a radius in cells. One that is smaller than a cell still
+    /// covers the neighbours a little: a change of single cells makes spikes.
+    pub fn new(radius: f32) -> Self {
+        let radius = radius.clamp(1.5, Self::MAX_REACH as f32 + 1.0);
+        let reach = (radius.ceil() as usize - 1).max(1);
+        let side = 2 * reach + 1;
+        let pitch = side.next_multiple_of(LANES);
+        let mut weights = vec![0.0f32; pitch * side];
+        for y in 0..side {
+            for x in 0..side {
+                let (dx, dy) = (x as f32 - reach as f32, y as f32 - reach as f32);
+                weights[y * pitch + x] = (1.0 - (dx * dx + dy * dy).sqrt() / radius).max(0.0);
+            }
+        }
+        let sum: f32 = weights.iter().sum();
+        weights.iter_mut().for_each(|w| *w /= sum);
+        Self {
+            reach,
+            pitch,
+            weights,
+        }
+    }
+
+    pub fn reach(&self) -> usize {
+        self.reach
+    }
+
+    /// Weight of the centre: the largest share that one cell gets.
+    pub fn peak(&self) -> f32 {
+        self.weights[self.reach * self.pitch + self.reach]
+    }
+
+    /// Adds `amount` units around cell (x, y) of a `width` × `height` plane and
+    /// returns the sum really added: every share is cut off to whole units.
+    #[inline(always)]
+    pub fn stamp(
+        &self,
+        plane: &mut [i32],
+        (width, height): (usize, usize),
+        (x, y): (usize, usize),
+        amount: f32,
+    ) -> i32 {
+        let reach = self.reach;
+        if x < reach || y < reach || x + reach >= width || y + reach >= height {
+            return self.stamp_clipped(plane, (width, height), (x, y), amount);
+        }
+        let mut first = (y - reach) * width + x - reach;
+        let (size, sign) = (amount.abs(), if amount < 0.0 { -1i32 } else { 1 });
+        let mut added = [0i32; LANES];
+        let (weights, _) = self.weights.as_chunks::<LANES>();
+        for row in weights.chunks_exact(self.pitch / LANES) {
+            let (cells, _) = plane[first..first + self.pitch].as_chunks_mut::<LANES>();
+            for (cells, weights) in cells.iter_mut().zip(row) {
+                let shares = weights.map(|w| whole_units(size * w).wrapping_mul(sign));
+                for lane in 0..LANES {
+                    // No sum overflows, see `LIFETIME_LOADS`; `wrapping` only
+                    // keeps checks out of the loop.
+                    cells[lane] = cells[lane].wrapping_add(shares[lane]);
+                    added[lane] = added[lane].wrapping_add(shares[lane]);
+                }
+            }
+            first += width;
+        }
+        added.iter().fold(0, |sum, lane| sum.wrapping_add(*lane))
+    }
+
+    /// The same at the border, with the weights inside scaled up to sum to one.
+    #[inline(never)]
+    fn stamp_clipped(
+        &self,
+        plane: &mut [i32],
+        (width, height): (usize, usize),
+        (x, y): (usize, usize),
+        amount: f32,
+    ) -> i32 {
+        let reach = self.reach;
+        let inside = |at: usize, offset: usize, size: usize| {
+            (at + offset).checked_sub(reach).filter(|&c| c < size)
+        };
+        let side = 2 * reach + 1;
+        let cells = (0..side).flat_map(|dy| (0..side).map(move |dx| (dx, dy)));
+        let cells = cells.filter_map(|(dx, dy)| {
+            let cell = inside(y, dy, height)? * width + inside(x, dx, width)?;
+            Some((cell, self.weights[dy * self.pitch + dx]))
+        });
+        let sum: f32 = cells.clone().map(|(_, weight)| weight).sum();
+        let mut added = 0;
+        for (cell, weight) in cells {
+            let share = (amount * (weight / sum)) as i32;
+            plane[cell] += share;
+            added += share;
+        }
+        added
+    }
+}
+
+/// `value` cut off to whole units, for 0 ≤ `value` < 2²¹: adding 1.5 · 2²³ puts
+/// the whole part into the lowest bits. A plain cast would not vectorise.
+#[inline(always)]
+fn whole_units(value: f32) -> i32 {
+    const SHIFT: f32 = 12_582_912.0;
+    let bits = ((value - 0.5) + SHIFT).to_bits() as i32;
+    bits.wrapping_sub(SHIFT.to_bits() as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamp_adds_what_it_says_everywhere() {
+        for radius in [0.1, 1.5, 2.0, 3.7, 9.0] {
+            let brush = Brush::new(radius);
+            let size = (13, 7);
+            for y in 0..size.1 {
+                for x in 0..size.0 {
+                    let mut plane = vec![0i32; size.0 * size.1 + Brush::SLACK];
+                    let added = brush.stamp(&mut plane, size, (x, y), -10_000.0);
+                    assert_eq!(plane.iter().sum::<i32>(), added);
+                    assert!(
+                        (-10_000..=-9_600).contains(&added),
+                        "{radius} {x} {y} {added}"
+                    );
+                    assert!(plane[size.0 * size.1..].iter().all(|&v| v == 0));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,498 @@
+//! Lets batches of drops fall on a terrain. Plain Rust, no app needed.
+
+use super::{
+    Droplets,
+    brush::Brush,
+    lakes::Lakes,
+    streams::StreamCell,
+    trace::{Physics, Scene, Sums, Traces, follow},
+};
+use crate::{
+    models::{Solver, refresh_ground},
+    parallel::Workers,
+    terrain::{Grid, Layer, SettingsError, TILE, Terrain, add_to_bedrock, relative_ground},
+};
+use bevy::math::{Vec2, Vec3};
+use rand::Rng;
+use rand_pcg::Pcg32;
+
+/// Drops that one worker takes at a time.
+const CHUNK: usize = 128;
+
+/// Batches between two searches for lakes.
+const LAKES_INTERVAL: usize = 8;
+
+/// Drops that one step may let fall on a cell, whatever its length.
+const MAX_DROPS_PER_CELL: f64 = 16.0;
+
+/// Runs [`Droplets`] on a terrain.
+#[derive(Clone, Debug)]
+pub struct DropletSolver {
+    settings: Droplets,
+    grid: Grid,
+    /// Terrain and revision that `ground` shows.
+    seen: (u64, u64),
+    ground: Vec<f32>,
+    visits: Vec<i32>,
+    streams: Vec<StreamCell>,
+    lakes: Lakes,
+    /// Drops that may still fall before the lakes are looked for again.
+    lakes_hold_for: usize,
+    workers: Vec<(Sums, Traces)>,
+    /// Drops released so far: each draws its start from its own number.
+    released: u64,
+    published_steps: u64,
+    /// Fraction of a drop that earlier steps owe.
+    due: f64,
+}
+
+impl Solver for DropletSolver {
+    type Settings = Droplets;
+
+    const NAME: &'static str = "Droplets";
+    const READS: &'static [Layer] = &[Layer::Bedrock, Layer::Soil, Layer::Water, Layer::Hardness];
+    const WRITES: &'static [Layer] = &[Layer::Bedrock, Layer::Soil];
+
+    fn new(settings: Droplets, grid: &Grid) -> Result<Self, SettingsError> {
+        check(&settings, grid)?;
+        Ok(Self {
+            settings,
+            grid: *grid,
+            seen: (0, 0),
+            ground: Vec::new(),
+            visits: Vec::new(),
+            streams: Vec::new(),
+            lakes: Lakes::default(),
+            lakes_hold_for: 0,
+            workers: Vec::new(),
+            released: 0,
+            published_steps: 0,
+            due: 0.0,
+        })
+    }
+
+    /// Streams found so far and the count of drops go on.
+    fn set_settings(&mut self, settings: Droplets) -> Result<(), SettingsError> {
+        check(&settings, &self.grid)?;
+        self.settings = settings;
+        Ok(())
+    }
+
+    /// As many drops fall as the settings' rate says.
+    fn step_on(&mut self, workers: Workers, terrain: &mut Terrain, dt: f32) {
+        if dt.is_nan() || dt <= 0.0 {
+            return;
+        }
+        let land = self.grid.cells() as f64 * self.grid.cell_area();
+        let drops = f64::from(self.settings.rate) * land * f64::from(dt) + self.due;
+        // A step of a huge dt is cut short rather than hanging the program.
+        let whole = drops
+            .floor()
+            .min(MAX_DROPS_PER_CELL * self.grid.cells() as f64 + 65_536.0);
+        self.due = (drops - drops.floor()).clamp(0.0, 1.0);
+        self.rain_on(workers, terrain, whole as u64);
+    }
+}
+
+impl DropletSolver {
+    /// Drops that fell so far by [`step`](Solver::step) and [`rain`](Self::rain).
+    pub fn released(&self) -> u64 {
+        self.released
+    }
+
+    /// Steps that drops of the source's own method took so far.
+    pub fn published_steps(&self) -> u64 {
+        self.published_steps
+    }
+
+    /// Lets `count` drops fall at random places.
+    pub fn rain(&mut self, terrain: &mut Terrain, count: u64) {
+        self.rain_on(Workers::global(), terrain, count);
+    }
+
+    /// [`rain`](Self::rain) by other workers; the result is the same.
+    pub fn rain_on(&mut self, workers: Workers, terrain: &mut Terrain, count: u64) {
+        let (seed, first) = (self.settings.seed, self.released);
+        self.released += count;
+        let size = self.grid.size().as_vec2();
+        let start = move |number: u64| random_unit(seed, first + number) * size - 0.5;
+        self.fall(workers, terrain, count, start);
+    }
+
+    /// Lets one drop fall at each of these world positions. Those outside the
+    /// terrain are left out.
+    pub fn release(&mut self, terrain: &mut Terrain, positions: &[Vec3]) {
+        let starts: Vec<Vec2> = positions
+            .iter()
+            .filter(|p| self.grid.cell_at(**p).is_some())
+            .map(|p| self.grid.world_to_grid(*p))
+            .collect();
+        self.fall(Workers::global(), terrain, starts.len() as u64, |n| {
+            starts[n as usize]
+        });
+    }
+
+    /// Drops that fall before the ground is looked at again: one on eight times
+    /// the square of the radius. It depends on land and settings alone, so that
+    /// the same drops always meet the same ground, and resolution matters little.
+    fn batch(&self) -> usize {
+        let reach = (self.settings.radius / self.grid.cell_size()).max(1.5);
+        let share = 8.0 * f64::from(reach * reach);
+        ((self.grid.cells() as f64 / share) as usize).clamp(64, 32_768)
+    }
+
+    fn fall(
+        &mut self,
+        workers: Workers,
+        terrain: &mut Terrain,
+        count: u64,
+        start: impl Fn(u64) -> Vec2 + Sync,
+    ) {
+        if terrain.size() != self.grid.size() || count == 0 {
+            return;
+        }
+        if self.settings.published.is_some() {
+            self.fall_as_published(terrain, count, start);
+            return;
+        }
+        // Between fewer than two cells there is no slope to run down.
+        if self.grid.size().min_element() < 2 {
+            return;
+        }
+        self.prepare(&workers, terrain);
+        let batch = self.batch() as u64;
+        let physics = Physics::new(&self.settings, &self.grid, batch as usize);
+        let mut first = 0;
+        while first < count {
+            let drops = batch.min(count - first);
+            self.fall_batch(&workers, terrain, &physics, drops as usize, &|n| {
+                start(first + n as u64)
+            });
+            first += drops;
+        }
+    }
+
+    /// Makes the scratch planes fit, and takes in what others changed.
+    fn prepare(&mut self, workers: &Workers, terrain: &Terrain) {
+        let cells = self.grid.cells();
+        let tiles = self.grid.tiles().element_product() as usize;
+        self.visits.resize(cells, 0);
+        let stream_cells = if self.settings.streams.is_some() {
+            cells
+        } else {
+            0
+        };
+        self.streams.resize(stream_cells, StreamCell::default());
+        // Each worker has planes of its own: bound them to half a gigabyte.
+        let affordable = (1usize << 27) / cells;
+        let count = workers.count().min(affordable).clamp(1, 16);
+        self.workers.truncate(count);
+        self.workers.resize_with(count, Default::default);
+        for (sums, _) in &mut self.workers {
+            sums.plane.resize(cells + Brush::SLACK, 0);
+            sums.momentum.resize(stream_cells, [0; 2]);
+            sums.touched.resize(tiles, false);
+        }
+        refresh_ground(&mut self.ground, &mut self.seen, terrain);
+    }
+
+    fn fall_batch(
+        &mut self,
+        workers: &Workers,
+        terrain: &mut Terrain,
+        physics: &Physics,
+        drops: usize,
+        start: &(impl Fn(usize) -> Vec2 + Sync),
+    ) {
+        if self.settings.streams.is_some() {
+            if self.lakes_hold_for == 0 {
+                self.lakes_hold_for = LAKES_INTERVAL * self.batch();
+                let (width, height) = (self.grid.width(), self.grid.height());
+                self.lakes
+                    .find(&self.ground, width, height, physics.lake_depth);
+            }
+            self.lakes_hold_for = self.lakes_hold_for.saturating_sub(drops);
+        } else {
+            self.lakes = Lakes::default();
+            self.lakes_hold_for = 0;
+        }
+        let any_water = terrain.water().iter().any(|&depth| depth > 0.0);
+        let scene = Scene {
+            ground: &self.ground,
+            water: any_water.then(|| terrain.water()),
+            streams: &self.streams,
+            lakes: &self.lakes,
+        };
+        // A start in the half cell outside the outermost centres is moved in.
+        let last = (self.grid.size() - 1).as_vec2() - 1e-3;
+        let starts = (0..drops).map(|number| start(number).clamp(Vec2::ZERO, last));
+        let starts = sorted_by_place(starts.collect(), &self.grid);
+        for (_, traces) in &mut self.workers {
+            traces.clear();
+        }
+        workers.share(
+            &mut self.workers,
+            drops.div_ceil(CHUNK),
+            |(sums, traces), chunk| {
+                let end = ((chunk + 1) * CHUNK).min(starts.len());
+                let starts = &starts[chunk * CHUNK..end];
+                follow(physics, &scene, starts, traces, sums);
+            },
+        );
+        self.gather_visits(workers, drops);
+
+        let (visits, soil) = (&self.visits, terrain.soil());
+        let hardness = terrain.hardness();
+        workers.each(&mut self.workers, |(sums, traces)| {
+            traces.exchange(physics, visits, soil, hardness, sums);
+        });
+        self.apply(workers, terrain, physics);
+    }
+
+    /// Sums the workers' visits and renews the streams; clears the workers' planes.
+    fn gather_visits(&mut self, workers: &Workers, drops: usize) {
+        let width = self.grid.width();
+        let band = TILE as usize * width;
+        let tiles_x = width.div_ceil(TILE as usize);
+        let touched = self.touched_tiles();
+        let cells = self.grid.cells();
+        // Every drop stands for an equal part of the land.
+        let area_per_visit = (self.grid.cell_area() * cells as f64 / drops as f64) as f32;
+        // A small batch is a poor sample, so it weighs less.
+        let weight = drops as f32 / self.batch() as f32;
+        let memory = self
+            .settings
+            .streams
+            .map_or(0.0, |streams| (streams.memory * weight).min(1.0));
+
+        let (mut planes, mut momenta) = (Vec::new(), Vec::new());
+        for (sums, _) in &mut self.workers {
+            planes.push(bands(&mut sums.plane[..cells], &sums.touched, width));
+            momenta.push(bands(&mut sums.momentum, &sums.touched, width));
+        }
+        let mut streams = self.streams.chunks_mut(band);
+        let mut jobs = Vec::new();
+        for (row, visits) in self.visits.chunks_mut(band).enumerate() {
+            let planes: Vec<_> = planes.iter_mut().filter_map(Iterator::next).collect();
+            let momenta: Vec<_> = momenta.iter_mut().filter_map(Iterator::next).collect();
+            let touched = &touched[row * tiles_x..][..tiles_x];
+            jobs.push((visits, planes, momenta, streams.next(), touched));
+        }
+        workers.each(
+            jobs,
+            |(visits, mut planes, mut momenta, streams, touched)| {
+                for (tile, _) in touched.iter().enumerate().filter(|(_, touched)| **touched) {
+                    for span in tile_spans(visits.len(), width, tile) {
+                        let total = &mut visits[span.clone()];
+                        total.fill(0);
+                        for (plane, _) in planes.iter_mut().filter(|(_, t)| t[tile]) {
+                            for (total, visits) in total.iter_mut().zip(&mut plane[span.clone()]) {
+                                *total += core::mem::take(visits);
+                            }
+                        }
+                    }
+                }
+                let Some(streams) = streams else { return };
+                for (tile, touched) in touched.iter().enumerate() {
+                    for span in tile_spans(visits.len(), width, tile) {
+                        for cell in span {
+                            let mut flow = [0; 2];
+                            let visits = if *touched { visits[cell] } else { 0 };
+                            for (plane, _) in momenta.iter_mut().filter(|(_, t)| t[tile]) {
+                                let [x, y] = core::mem::take(&mut plane[cell]);
+                                flow[0] += x;
+                                flow[1] += y;
+                            }
+                            streams[cell].renew(visits, flow, area_per_visit, memory);
+                        }
+                    }
+                }
+            },
+        );
+        drop((planes, momenta));
+        for (sums, _) in &mut self.workers {
+            sums.touched.fill(false);
+        }
+    }
+
+    /// Adds the workers' changes to the terrain and clears their planes.
+    fn apply(&mut self, workers: &Workers, terrain: &mut Terrain, physics: &Physics) {
+        let width = self.grid.width();
+        let band = TILE as usize * width;
+        let tiles_x = width.div_ceil(TILE as usize);
+        let touched = self.touched_tiles();
+        let cells = self.grid.cells();
+        let (mut taken, mut left) = (0i64, 0i64);
+        let mut planes = Vec::new();
+        for (sums, _) in &mut self.workers {
+            taken += core::mem::take(&mut sums.taken);
+            left += core::mem::take(&mut sums.left);
+            planes.push(bands(&mut sums.plane[..cells], &sums.touched, width));
+        }
+        let datum = terrain.datum();
+        let layers = terrain.layers_mut();
+        let mut bedrock = layers.bedrock.chunks_mut(band);
+        let mut rest = layers.bedrock_rest.chunks_mut(band);
+        let mut soil = layers.soil.chunks_mut(band);
+        let mut jobs = Vec::new();
+        for (row, ground) in self.ground.chunks_mut(band).enumerate() {
+            let (Some(bedrock), Some(rest), Some(soil)) =
+                (bedrock.next(), rest.next(), soil.next())
+            else {
+                break;
+            };
+            let planes: Vec<_> = planes.iter_mut().filter_map(Iterator::next).collect();
+            let touched = &touched[row * tiles_x..][..tiles_x];
+            jobs.push((ground, bedrock, rest, soil, planes, touched));
+        }
+        let unit = f64::from(physics.unit);
+        workers.each(
+            jobs,
+            |(ground, bedrock, rest, soil, mut planes, touched)| {
+                for (tile, _) in touched.iter().enumerate().filter(|(_, touched)| **touched) {
+                    for cell in tile_spans(ground.len(), width, tile).flatten() {
+                        let mut units = 0i64;
+                        for (plane, _) in planes.iter_mut().filter(|(_, t)| t[tile]) {
+                            units += i64::from(core::mem::take(&mut plane[cell]));
+                        }
+                        if units == 0 {
+                            continue;
+                        }
+                        // Exact in f64; what soil's f32 cannot take goes to the
+                        // bedrock, which keeps a rest.
+                        let change = units as f64 * unit;
+                        let new_soil = (f64::from(soil[cell]) + change).max(0.0) as f32;
+                        let beyond = change - (f64::from(new_soil) - f64::from(soil[cell]));
+                        soil[cell] = new_soil;
+                        add_to_bedrock(&mut bedrock[cell], &mut rest[cell], beyond as f32);
+                        ground[cell] =
+                            relative_ground(bedrock[cell], rest[cell], soil[cell], datum);
+                    }
+                }
+            },
+        );
+        drop(planes);
+        for (sums, _) in &mut self.workers {
+            sums.touched.fill(false);
+        }
+        let volume = unit * self.grid.cell_area();
+        terrain.account.solids.moved += taken as f64 * volume;
+        terrain.account.solids.left += left as f64 * volume;
+        let changed = (0..touched.len()).filter(|&tile| touched[tile]);
+        terrain.mark_tiles(changed);
+        self.seen.1 = terrain.revision();
+    }
+
+    fn touched_tiles(&self) -> Vec<bool> {
+        let mut touched = vec![false; self.grid.tiles().element_product() as usize];
+        for (sums, _) in &self.workers {
+            for (any, one) in touched.iter_mut().zip(&sums.touched) {
+                *any |= one;
+            }
+        }
+        touched
+    }
+
+    /// The source's serial method on scaled heights, booked as a whole.
+    fn fall_as_published(
+        &mut self,
+        terrain: &mut Terrain,
+        count: u64,
+        start: impl Fn(u64) -> Vec2,
+    ) {
+        let Some(published) = self.settings.published else {
+            return;
+        };
+        let (width, height) = (self.grid.width(), self.grid.height());
+        let scale = published.height_scale * self.grid.cell_size();
+        let before: Vec<f32> = terrain.ground_heights().iter().map(|h| h / scale).collect();
+        let mut heights = before.clone();
+        for number in 0..count {
+            // The source counts positions from the grid's corner.
+            self.published_steps += published.run(&mut heights, width, height, start(number) + 0.5);
+        }
+        let mut touched = vec![false; self.grid.tiles().element_product() as usize];
+        let tiles_x = self.grid.tiles().x as usize;
+        let layers = terrain.layers_mut();
+        let (mut cut, mut balance) = (0.0f64, 0.0f64);
+        for cell in 0..heights.len() {
+            let change = (heights[cell] - before[cell]) * scale;
+            if change == 0.0 {
+                continue;
+            }
+            let new_soil = (layers.soil[cell] + change).max(0.0);
+            let beyond = f64::from(change) - (f64::from(new_soil) - f64::from(layers.soil[cell]));
+            layers.soil[cell] = new_soil;
+            add_to_bedrock(
+                &mut layers.bedrock[cell],
+                &mut layers.bedrock_rest[cell],
+                beyond as f32,
+            );
+            balance += f64::from(change);
+            cut += f64::from((-change).max(0.0));
+            let (x, y) = (cell % width, cell / width);
+            touched[y / TILE as usize * tiles_x + x / TILE as usize] = true;
+        }
+        terrain.account.solids.moved += cut * self.grid.cell_area();
+        // The drops end with sediment that nobody puts back.
+        terrain.account.solids.lost -= balance * self.grid.cell_area();
+        terrain.mark_tiles((0..touched.len()).filter(|&tile| touched[tile]));
+    }
+}
+
+fn check(settings: &Droplets, grid: &Grid) -> Result<(), SettingsError> {
+    settings.check()?;
+    let reach = settings.radius / grid.cell_size();
+    if settings.published.is_none() && reach > Brush::MAX_REACH as f32 + 1.0 {
+        return Err(SettingsError {
+            model: DropletSolver::NAME,
+            field: "radius",
+            reason: format!(
+                "must be at most {} cells, was {} m on cells of {} m",
+                Brush::MAX_REACH + 1,
+                settings.radius,
+                grid.cell_size()
+            ),
+        });
+    }
+    Ok(())
+}
+
+/// A worker's plane in bands as high as a tile, each with the tiles it touched.
+fn bands<'a, T>(
+    plane: &'a mut [T],
+    touched: &'a [bool],
+    width: usize,
+) -> impl Iterator<Item = (&'a mut [T], &'a [bool])> {
+    let tiles_x = width.div_ceil(TILE as usize);
+    let bands = plane.chunks_mut(TILE as usize * width);
+    bands.zip(touched.chunks(tiles_x))
+}
+
+/// The cells of a tile's rows within a band of rows as high as a tile.
+fn tile_spans(
+    band_cells: usize,
+    width: usize,
+    tile: usize,
+) -> impl Iterator<Item = core::ops::Range<usize>> {
+    let from = tile * TILE as usize;
+    let to = (from + TILE as usize).min(width);
+    (0..band_cells / width).map(move |row| row * width + from..row * width + to)
+}
+
+/// Brings neighbours together, so that a worker's drops meet in its cache. The
+/// sums of a batch do not depend on the order of its drops.
+fn sorted_by_place(mut starts: Vec<Vec2>, grid: &Grid) -> Vec<Vec2> {
+    const BLOCK: f32 = 16.0;
+    let blocks_x = grid.width() as u32 / BLOCK as u32 + 1;
+    let block = |p: &Vec2| (p.y / BLOCK) as u32 * blocks_x + (p.x / BLOCK) as u32;
+    starts.sort_unstable_by_key(block);
+    starts
+}
+
+/// Two numbers from 0 to 1 that depend on the seed and the drop's number alone.
+fn random_unit(seed: u64, number: u64) -> Vec2 {
+    let mut random = Pcg32::new(seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15), number);
+    let mut unit = || (random.next_u32() >> 8) as f32 / (1u32 << 24) as f32;
+    Vec2::new(unit(), unit())
+}

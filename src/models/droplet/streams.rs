@@ -1,0 +1,78 @@
+//! Streams: what drops leave behind for the drops after them.
+//!
+//! The idea is N. McDonald's (SimpleHydrology): maps of discharge and momentum,
+//! averaged over past drops, pull later drops along. Here discharge is kept as
+//! a catchment area, the land whose rain passes a cell, so that it means the
+//! same at any resolution, number of drops and batch size.
+
+use crate::terrain::{SettingsError, in_range};
+use bevy::{math::Vec2, prelude::Reflect};
+
+/// How drops join into streams.
+#[derive(Reflect, Clone, Copy, Debug, PartialEq)]
+pub struct Streams {
+    /// Catchment at which run-off is half a stream. units: m²
+    pub onset: f32,
+    /// How fast a stream takes a drop along at its own velocity. units: 1/s
+    pub pull: f32,
+    /// How many times more a full stream can carry than a lone drop.
+    pub power: f32,
+    /// How much of the record a batch of drops renews, 0 to 1.
+    pub memory: f32,
+}
+
+impl Default for Streams {
+    fn default() -> Self {
+        Self {
+            onset: 2000.0,
+            pull: 0.5,
+            power: 2.0,
+            memory: 0.1,
+        }
+    }
+}
+
+impl Streams {
+    /// Checks the settings; the error names the field.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        const M: &str = "Streams";
+        in_range(M, "onset", self.onset, 1e-3..=1e12)?;
+        in_range(M, "pull", self.pull, 0.0..=1e3)?;
+        in_range(M, "power", self.power, 0.0..=1e3)?;
+        in_range(M, "memory", self.memory, 1e-3..=1.0)
+    }
+}
+
+/// Largest speed that the momentum record takes. units: m/s
+const MAX_SPEED: f32 = 100.0;
+/// Fixed-point units of momentum per m/s: 65 536 visits at full speed still fit.
+const MOMENTUM_UNITS: f32 = 256.0;
+
+/// A drop's velocity in the whole units that batches add up.
+#[inline]
+pub(super) fn momentum_units(velocity: Vec2) -> [i32; 2] {
+    let v = velocity.clamp(Vec2::splat(-MAX_SPEED), Vec2::splat(MAX_SPEED)) * MOMENTUM_UNITS;
+    [v.x as i32, v.y as i32]
+}
+
+/// The averaged record of past drops in a cell.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StreamCell {
+    /// Catchment. units: m²
+    pub area: f32,
+    /// Catchment times velocity. units: m³/s
+    pub momentum: Vec2,
+}
+
+impl StreamCell {
+    /// Blends in a batch: its visits and momentum, where a visit stands for
+    /// `area_per_visit` m², weighing `memory`.
+    #[inline]
+    pub fn renew(&mut self, visits: i32, momentum: [i32; 2], area_per_visit: f32, memory: f32) {
+        let area = visits as f32 * area_per_visit;
+        let flow =
+            Vec2::new(momentum[0] as f32, momentum[1] as f32) * (area_per_visit / MOMENTUM_UNITS);
+        self.area += memory * (area - self.area);
+        self.momentum += memory * (flow - self.momentum);
+    }
+}

@@ -1,0 +1,587 @@
+//! The way of a drop over the frozen ground, and the exchange of sediment along it.
+
+use super::{
+    Droplets, Streams,
+    brush::Brush,
+    lakes::{Lakes, Spill},
+    streams::{StreamCell, momentum_units},
+};
+use crate::terrain::Grid;
+use bevy::math::Vec2;
+use multiversion::multiversion;
+
+/// The settings, made ready for the inner loops.
+#[derive(Clone, Debug)]
+pub(super) struct Physics {
+    pub width: usize,
+    pub height: usize,
+    cell_size: f32,
+    per_cell: f32,
+    gravity: f32,
+    friction: f32,
+    /// Capacity in units of sediment per m/s and slope, for a whole drop.
+    capacity: f32,
+    max_load: f32,
+    erosion: f32,
+    deposition: f32,
+    evaporation: f32,
+    min_volume: f32,
+    max_steps: u32,
+    bedrock_erodibility: f32,
+    pub streams: Option<Streams>,
+    pub brush: Brush,
+    /// Units that change the brush's centre by one metre.
+    units_per_metre_at_peak: f32,
+    /// A hollow deeper than this is a lake. units: m
+    pub lake_depth: f32,
+    /// Deposit that a batch may lay on level ground. units: m
+    layer: f32,
+    /// Height of one cell that a unit of sediment makes. units: m
+    pub unit: f32,
+    /// Units that one drop may take up in its life, so that no sum overflows.
+    lifetime_load: i64,
+}
+
+/// How many times its largest load a drop may take up in its life. Only a
+/// guarantee that a batch's sums fit; drops in practice take up far less.
+const LIFETIME_LOADS: f64 = 8.0;
+
+/// Thickest layer that a batch lays on level ground, as a share of the cell
+/// size: too flat a bump to be seen, and the next batch flows around it.
+const LAYER: f32 = 0.02;
+
+/// Shallowest hollow that counts as a lake, as a share of the cell size.
+const LAKE_DEPTH: f32 = 0.5;
+
+impl Physics {
+    pub fn new(settings: &Droplets, grid: &Grid, batch: usize) -> Self {
+        let l = grid.cell_size();
+        let brush = Brush::new(settings.radius / l);
+        // The largest load as a height of one cell, and a power of two as unit
+        // such that a whole batch of such drops on one cell fits an i32.
+        let max_load =
+            f64::from(settings.volume) * f64::from(settings.max_concentration) / grid.cell_area();
+        let worst_sum = max_load * LIFETIME_LOADS * batch as f64;
+        let unit = libm::exp2(libm::ceil(libm::log2(worst_sum)) - 30.0);
+        let max_load = max_load / unit;
+        let capacity =
+            f64::from(settings.capacity) * f64::from(settings.volume) / (grid.cell_area() * unit);
+        Self {
+            width: grid.width(),
+            height: grid.height(),
+            cell_size: l,
+            per_cell: 1.0 / l,
+            gravity: settings.gravity,
+            friction: settings.friction,
+            capacity: capacity as f32,
+            max_load: max_load as f32,
+            erosion: settings.erosion,
+            deposition: settings.deposition,
+            evaporation: settings.evaporation,
+            min_volume: settings.min_volume,
+            max_steps: settings.max_steps,
+            bedrock_erodibility: settings.bedrock_erodibility,
+            streams: settings.streams,
+            units_per_metre_at_peak: (1.0 / unit) as f32 / brush.peak(),
+            brush,
+            lake_depth: LAKE_DEPTH * l,
+            layer: LAYER * l,
+            unit: unit as f32,
+            lifetime_load: (max_load * LIFETIME_LOADS) as i64,
+        }
+    }
+}
+
+/// What drops see while they fall: it stays as it is during a batch.
+pub(super) struct Scene<'a> {
+    pub ground: &'a [f32],
+    /// `None` where the whole terrain is dry.
+    pub water: Option<&'a [f32]>,
+    /// Empty without [`Streams`].
+    pub streams: &'a [StreamCell],
+    /// None found without [`Streams`].
+    pub lakes: &'a Lakes,
+}
+
+/// Column and row in 16 bits each: both the place in a plane and the
+/// coordinates are needed, and a division is slow.
+#[derive(Clone, Copy, Debug, Default)]
+struct PackedCell(u32);
+
+impl PackedCell {
+    #[inline(always)]
+    fn nearest(x: f32, y: f32) -> Self {
+        Self((x + 0.5) as u32 | ((y + 0.5) as u32) << 16)
+    }
+
+    #[inline(always)]
+    fn coordinates(self) -> (usize, usize) {
+        ((self.0 & 0xFFFF) as usize, (self.0 >> 16) as usize)
+    }
+
+    #[inline(always)]
+    fn index(self, width: usize) -> usize {
+        let (x, y) = self.coordinates();
+        y * width + x
+    }
+}
+
+/// A step of a drop.
+#[derive(Clone, Copy, Debug)]
+struct Leg {
+    cell: PackedCell,
+    /// Height lost. units: m
+    fall: f32,
+    /// What the drop can carry, in units.
+    capacity: f32,
+    /// Duration. units: s
+    dt: f32,
+}
+
+/// How a drop's way ended: the load goes into the ground or over the border.
+#[derive(Clone, Copy, Debug)]
+struct Ending {
+    legs: u32,
+    left: bool,
+}
+
+/// Drops that a worker follows side by side: one alone would wait for memory
+/// and square roots most of the time.
+const LANES: usize = 8;
+
+/// One worker's record of its share of a batch, by lane.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Traces {
+    lanes: [Trace; LANES],
+}
+
+/// The ways of the drops that ran in one lane, one after the other.
+#[derive(Clone, Debug, Default)]
+struct Trace {
+    legs: Vec<Leg>,
+    endings: Vec<Ending>,
+}
+
+/// One worker's planes of sums, added up over workers afterwards.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sums {
+    /// First visits, then changes of the ground in units.
+    pub plane: Vec<i32>,
+    /// Empty without [`Streams`].
+    pub momentum: Vec<[i32; 2]>,
+    pub touched: Vec<bool>,
+    /// Units that went over the border.
+    pub left: i64,
+    /// Units taken up.
+    pub taken: i64,
+}
+
+/// Legs uphill after which a drop in a lake leaves it.
+const LAKE_CLIMBS: u32 = 6;
+
+/// Speed of a drop that leaves a lake. units: m/s
+const SPILL_SPEED: f32 = 1.0;
+
+/// Water deeper than this ends a drop. units: m
+const STANDING_WATER: f32 = 0.01;
+
+type Lanes = [f32; LANES];
+
+/// The drops under way, as a structure of arrays.
+#[derive(Default)]
+struct Drops {
+    x: Lanes,
+    y: Lanes,
+    velocity_x: Lanes,
+    velocity_y: Lanes,
+    volume: Lanes,
+    /// Height, cell, capacity per metre of fall and duration of the leg under way.
+    height: Lanes,
+    cell: [PackedCell; LANES],
+    load: Lanes,
+    dt: Lanes,
+    steps: [u32; LANES],
+    /// Whether the values above describe a leg that is not recorded yet.
+    under_way: [bool; LANES],
+    /// Legs that led uphill since the drop fell or left a lake.
+    climbs: [u32; LANES],
+    running: [bool; LANES],
+}
+
+impl Drops {
+    fn start(&mut self, lane: usize, start: Option<&Vec2>) -> bool {
+        self.running[lane] = start.is_some();
+        let start = start.copied().unwrap_or_default();
+        (self.x[lane], self.y[lane]) = (start.x, start.y);
+        (self.velocity_x[lane], self.velocity_y[lane]) = (0.0, 0.0);
+        self.volume[lane] = 1.0;
+        self.steps[lane] = 0;
+        self.under_way[lane] = false;
+        self.climbs[lane] = 0;
+        self.running[lane]
+    }
+
+    /// Puts a drop that reached a lake on its sill.
+    fn flow_on(&mut self, lane: usize, spill: &Spill) {
+        (self.x[lane], self.y[lane]) = (spill.sill.x, spill.sill.y);
+        let velocity = spill.way * SPILL_SPEED;
+        (self.velocity_x[lane], self.velocity_y[lane]) = (velocity.x, velocity.y);
+        self.under_way[lane] = false;
+        self.climbs[lane] = 0;
+    }
+}
+
+/// Lets drops run from `starts` (grid coordinates, cell centres at whole
+/// numbers), records their ways and counts their visits.
+#[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
+pub(super) fn follow(
+    physics: &Physics,
+    scene: &Scene,
+    starts: &[Vec2],
+    traces: &mut Traces,
+    sums: &mut Sums,
+) {
+    let (width, l) = (physics.width, physics.cell_size);
+    let (last_x, last_y) = ((width - 1) as f32, (physics.height - 1) as f32);
+    let mut waiting = starts.iter();
+    let mut drops = Drops::default();
+    let mut running = 0;
+    for lane in 0..LANES {
+        running += usize::from(drops.start(lane, waiting.next()));
+    }
+    while running > 0 {
+        let surface = Surface::under(scene.ground, physics, &drops.x, &drops.y);
+
+        // Finish the leg that led here, and let lanes whose drop has ended go on
+        // with the next drop.
+        let mut moving = [false; LANES];
+        for lane in 0..LANES {
+            if !drops.running[lane] {
+                continue;
+            }
+            let (x, y) = (drops.x[lane], drops.y[lane]);
+            let inside = x >= 0.0 && x < last_x && y >= 0.0 && y < last_y;
+            let trace = &mut traces.lanes[lane];
+            if drops.under_way[lane] {
+                // Over the border the ground is as high as where the drop came from.
+                let fall = if inside {
+                    drops.height[lane] - surface.height[lane]
+                } else {
+                    0.0
+                };
+                let most = (physics.max_load * drops.volume[lane]).max(0.0);
+                drops.climbs[lane] += u32::from(fall <= 0.0);
+                trace.legs.push(Leg {
+                    cell: drops.cell[lane],
+                    fall,
+                    capacity: (fall * drops.load[lane]).clamp(0.0, most),
+                    dt: drops.dt[lane],
+                });
+            }
+            let cell = PackedCell::nearest(x, y);
+            let ended = !inside
+                || drops.volume[lane] < physics.min_volume
+                || drops.steps[lane] >= physics.max_steps;
+            let in_water = !ended
+                && scene
+                    .water
+                    .is_some_and(|water| water[cell.index(width)] > STANDING_WATER);
+            if in_water {
+                // A leg of no fall and no capacity: the drop settles here.
+                trace.legs.push(Leg {
+                    cell,
+                    fall: 0.0,
+                    capacity: 0.0,
+                    dt: 0.0,
+                });
+            }
+            if ended || in_water {
+                trace.endings.push(Ending {
+                    legs: trace.legs.len() as u32,
+                    left: !inside,
+                });
+                running -= usize::from(!drops.start(lane, waiting.next()));
+                continue;
+            }
+            let (cell_x, cell_y) = cell.coordinates();
+            let height = surface.height[lane];
+            // In a lake a drop runs to the bottom and lets its load fall there.
+            // Then, when it has gone up and down a few times, it leaves.
+            if drops.climbs[lane] > LAKE_CLIMBS
+                && let Some(spill) = scene.lakes.spill(cell_x, cell_y, height, physics.layer)
+            {
+                drops.flow_on(lane, &spill);
+                continue;
+            }
+            moving[lane] = true;
+            drops.cell[lane] = cell;
+            drops.height[lane] = surface.height[lane];
+            drops.steps[lane] += 1;
+            drops.under_way[lane] = true;
+        }
+
+        let mut stream: Lanes = [0.0; LANES];
+        let (mut flow_x, mut flow_y): (Lanes, Lanes) = ([0.0; LANES], [0.0; LANES]);
+        let (mut take_along, mut power) = (0.0, 0.0);
+        if let Some(settings) = &physics.streams {
+            for lane in (0..LANES).filter(|&lane| moving[lane]) {
+                let record = &scene.streams[drops.cell[lane].index(width)];
+                stream[lane] = record.area / (record.area + settings.onset);
+                flow_x[lane] = record.momentum.x / record.area.max(1e-6);
+                flow_y[lane] = record.momentum.y / record.area.max(1e-6);
+            }
+            (take_along, power) = (settings.pull, settings.power);
+        }
+
+        // All lanes alike, without branches; lanes that do not move are not used.
+        let before = (
+            drops.x,
+            drops.y,
+            drops.velocity_x,
+            drops.velocity_y,
+            drops.volume,
+        );
+        for lane in 0..LANES {
+            let (gx, gy) = (
+                surface.gradient_x[lane] * physics.per_cell,
+                surface.gradient_y[lane] * physics.per_cell,
+            );
+            let (vx, vy) = (drops.velocity_x[lane], drops.velocity_y[lane]);
+            let down = -physics.gravity / (1.0 + (gx * gx + gy * gy));
+            let along = take_along * stream[lane];
+            let pull_x = gx * down + (flow_x[lane] - vx) * along;
+            let pull_y = gy * down + (flow_y[lane] - vy) * along;
+            let speed = (vx * vx + vy * vy).sqrt();
+            let pull = (pull_x * pull_x + pull_y * pull_y).sqrt();
+            let quickness = speed + (pull * l).sqrt();
+            let dt = l / quickness.max(1e-6);
+            let damping = 1.0 / (1.0 + physics.friction * dt);
+            let (vx, vy) = ((vx + pull_x * dt) * damping, (vy + pull_y * dt) * damping);
+            drops.velocity_x[lane] = vx;
+            drops.velocity_y[lane] = vy;
+            drops.x[lane] += vx * (dt * physics.per_cell);
+            drops.y[lane] += vy * (dt * physics.per_cell);
+            let left = drops.volume[lane] / (1.0 + physics.evaporation * dt * (1.0 - stream[lane]));
+            // A drop at rest on level ground will never move again.
+            drops.volume[lane] = if quickness > 1e-6 { left } else { -1.0 };
+            // |v|·Δh/|Δp| = Δh/dt: the leg's length cancels.
+            drops.load[lane] = physics.capacity * (1.0 + power * stream[lane]) * left / dt;
+            drops.dt[lane] = dt;
+        }
+        for lane in 0..LANES {
+            if !moving[lane] {
+                drops.x[lane] = before.0[lane];
+                drops.y[lane] = before.1[lane];
+                drops.velocity_x[lane] = before.2[lane];
+                drops.velocity_y[lane] = before.3[lane];
+                drops.volume[lane] = before.4[lane];
+                continue;
+            }
+            let (x, y) = drops.cell[lane].coordinates();
+            let cell = y * width + x;
+            sums.plane[cell] += 1;
+            sums.touched[tile_of(physics, x, y)] = true;
+            if physics.streams.is_some() {
+                let velocity = Vec2::new(drops.velocity_x[lane], drops.velocity_y[lane]);
+                let [x, y] = momentum_units(velocity);
+                let momentum = &mut sums.momentum[cell];
+                momentum[0] += x;
+                momentum[1] += y;
+            }
+        }
+    }
+}
+
+impl Traces {
+    pub fn clear(&mut self) {
+        for trace in &mut self.lanes {
+            trace.legs.clear();
+            trace.endings.clear();
+        }
+    }
+
+    /// Cuts and fills along all recorded ways.
+    pub fn exchange(
+        &self,
+        physics: &Physics,
+        visits: &[i32],
+        soil: &[f32],
+        hardness: Option<&[f32]>,
+        sums: &mut Sums,
+    ) {
+        for trace in &self.lanes {
+            exchange(trace, physics, visits, soil, hardness, sums);
+        }
+    }
+}
+
+#[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
+fn exchange(
+    trace: &Trace,
+    physics: &Physics,
+    visits: &[i32],
+    soil: &[f32],
+    hardness: Option<&[f32]>,
+    sums: &mut Sums,
+) {
+    let size = (physics.width, physics.height);
+    let mut first = 0;
+    for ending in &trace.endings {
+        let legs = &trace.legs[first..ending.legs as usize];
+        first = ending.legs as usize;
+        let mut load = 0i32;
+        let mut budget = physics.lifetime_load;
+        for leg in legs {
+            let at = leg.cell.coordinates();
+            let cell = leg.cell.index(size.0);
+            let share_of_visit = physics.units_per_metre_at_peak / visits[cell].max(1) as f32;
+            let lacking = leg.capacity - load as f32;
+            let change = if leg.fall <= 0.0 {
+                // Uphill: fill the hollow, at most to the brim.
+                let bound = (physics.layer - leg.fall) * share_of_visit;
+                (load as f32).min(bound)
+            } else {
+                let bound = 0.5 * leg.fall * share_of_visit;
+                if lacking < 0.0 {
+                    let bound = bound + physics.layer * share_of_visit;
+                    (-lacking * share(physics.deposition * leg.dt)).min(bound)
+                } else {
+                    let wanted = (lacking * share(physics.erosion * leg.dt)).min(budget as f32);
+                    // Soil goes first, then bedrock at its own pace.
+                    let loose = wanted.min(soil[cell] * share_of_visit);
+                    let rock = physics.bedrock_erodibility
+                        * (1.0 - hardness.map_or(0.0, |hardness| hardness[cell]));
+                    -(loose + (wanted - loose) * rock).min(bound)
+                }
+            };
+            if change.abs() < 1.0 {
+                continue;
+            }
+            sums.touch(physics, at);
+            let added = physics.brush.stamp(&mut sums.plane, size, at, change);
+            load -= added;
+            if added < 0 {
+                budget += i64::from(added);
+                sums.taken -= i64::from(added);
+            }
+        }
+        if ending.left {
+            sums.left += i64::from(load);
+        } else if load != 0 {
+            settle(physics, visits, legs, load, sums);
+        }
+    }
+}
+
+/// Lays down what a drop still carries at its end: thin layers back along its
+/// way, and should they not suffice, the rest evenly over all of it. A heap at
+/// the last cell would grow into a spike, for many drops end at one place.
+#[inline(always)]
+fn settle(physics: &Physics, visits: &[i32], legs: &[Leg], mut load: i32, sums: &mut Sums) {
+    let size = (physics.width, physics.height);
+    // Discs around every second leg still touch each other.
+    for leg in legs.iter().rev().step_by(2) {
+        if load == 0 {
+            break;
+        }
+        let visits = visits[leg.cell.index(size.0)].max(1) as f32;
+        let bound = physics.layer * physics.units_per_metre_at_peak / visits;
+        let amount = (load as f32).min(bound);
+        if amount < 1.0 {
+            continue;
+        }
+        sums.touch(physics, leg.cell.coordinates());
+        load -= physics
+            .brush
+            .stamp(&mut sums.plane, size, leg.cell.coordinates(), amount);
+    }
+    let even = load as f32 / legs.len() as f32;
+    for leg in legs.iter().filter(|_| even >= 1.0) {
+        sums.touch(physics, leg.cell.coordinates());
+        load -= physics
+            .brush
+            .stamp(&mut sums.plane, size, leg.cell.coordinates(), even);
+    }
+    // What was cut off to whole units, so that nothing is lost.
+    if let Some(leg) = legs.last() {
+        sums.touch(physics, leg.cell.coordinates());
+        sums.plane[leg.cell.index(size.0)] += load;
+    }
+}
+
+impl Sums {
+    /// Marks the tiles under a brush as changed.
+    #[inline(always)]
+    fn touch(&mut self, physics: &Physics, (x, y): (usize, usize)) {
+        const TILE: usize = crate::terrain::TILE as usize;
+        self.touched[tile_of(physics, x, y)] = true;
+        let reach = physics.brush.reach();
+        let inner = reach..TILE - reach;
+        if inner.contains(&(x % TILE)) && inner.contains(&(y % TILE)) {
+            return;
+        }
+        let (west, east) = (x.saturating_sub(reach), (x + reach).min(physics.width - 1));
+        let (north, south) = (y.saturating_sub(reach), (y + reach).min(physics.height - 1));
+        for (x, y) in [(west, north), (east, north), (west, south), (east, south)] {
+            self.touched[tile_of(physics, x, y)] = true;
+        }
+    }
+}
+
+#[inline]
+fn tile_of(physics: &Physics, x: usize, y: usize) -> usize {
+    const TILE: usize = crate::terrain::TILE as usize;
+    (y / TILE) * physics.width.div_ceil(TILE) + x / TILE
+}
+
+/// Share of a difference that is made up in `x` = rate × time; it stays below
+/// one for any step.
+#[inline]
+fn share(x: f32) -> f32 {
+    x / (1.0 + x)
+}
+
+/// Height and gradient (rise per cell) of the bilinear ground under each drop.
+struct Surface {
+    height: Lanes,
+    gradient_x: Lanes,
+    gradient_y: Lanes,
+}
+
+impl Surface {
+    #[inline(always)]
+    fn under(ground: &[f32], physics: &Physics, x: &Lanes, y: &Lanes) -> Self {
+        let width = physics.width;
+        let (most_x, most_y) = ((width - 2) as f32, (physics.height - 2) as f32);
+        // North-west, north-east, south-west and south-east corners.
+        let (mut nw, mut ne, mut sw, mut se): (Lanes, Lanes, Lanes, Lanes) = Default::default();
+        let (mut u, mut v): (Lanes, Lanes) = Default::default();
+        for lane in 0..LANES {
+            // Lanes without a drop, or with one that is about to end outside,
+            // read some cell that exists.
+            let (west, north) = (
+                x[lane].clamp(0.0, most_x) as usize,
+                y[lane].clamp(0.0, most_y) as usize,
+            );
+            let upper = &ground[north * width + west..][..2];
+            let lower = &ground[(north + 1) * width + west..][..2];
+            (nw[lane], ne[lane]) = (upper[0], upper[1]);
+            (sw[lane], se[lane]) = (lower[0], lower[1]);
+            (u[lane], v[lane]) = (x[lane] - west as f32, y[lane] - north as f32);
+        }
+        let (mut height, mut gradient_x, mut gradient_y): (Lanes, Lanes, Lanes) =
+            Default::default();
+        for lane in 0..LANES {
+            let (upper, lower) = (ne[lane] - nw[lane], se[lane] - sw[lane]);
+            let (west, east) = (sw[lane] - nw[lane], se[lane] - ne[lane]);
+            gradient_x[lane] = upper + (lower - upper) * v[lane];
+            gradient_y[lane] = west + (east - west) * u[lane];
+            height[lane] = (nw[lane] + upper * u[lane]) + gradient_y[lane] * v[lane];
+        }
+        Self {
+            height,
+            gradient_x,
+            gradient_y,
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The models that shape the ground. Each folder: `mod.rs` (settings and the
+//! equations as the code computes them) and `solver.rs` (plain Rust, no app
+//! needed). [`plugin`] wires any of them into an app.
+
+pub mod droplet;
+pub mod plugin;
+pub mod thermal;
+
+use crate::{
+    parallel::Workers,
+    terrain::{Grid, Layer, SettingsError, Terrain},
+};
+use bevy::{ecs::component::Mutable, prelude::Resource};
+
+/// A method that changes a terrain step by step.
+pub trait Solver: Sized + Send + Sync + 'static {
+    /// What users set: a resource whose presence turns the model on.
+    type Settings: Resource<Mutability = Mutable> + Clone + PartialEq;
+
+    /// Name of the settings, for messages.
+    const NAME: &'static str;
+    /// Layers that a step depends on.
+    const READS: &'static [Layer];
+    /// Layers that a step may change; it leaves all others as they are.
+    const WRITES: &'static [Layer];
+
+    /// A solver for terrains of this grid.
+    fn new(settings: Self::Settings, grid: &Grid) -> Result<Self, SettingsError>;
+
+    /// Takes on other settings and keeps working state. Nothing changes on error.
+    fn set_settings(&mut self, settings: Self::Settings) -> Result<(), SettingsError>;
+
+    /// Advances by `dt` seconds of erosion time, with the same result for any
+    /// workers. A terrain of another size than the solver's grid, and a `dt`
+    /// that is not a positive number, change nothing.
+    fn step_on(&mut self, workers: Workers, terrain: &mut Terrain, dt: f32);
+
+    /// [`step_on`](Self::step_on) Bevy's compute task pool.
+    fn step(&mut self, terrain: &mut Terrain, dt: f32) {
+        self.step_on(Workers::global(), terrain, dt);
+    }
+}
+
+/// Brings a solver's copy of the ground (above the terrain's datum) up to date,
+/// reading only tiles that changed since `seen` (terrain and revision).
+pub(crate) fn refresh_ground(ground: &mut Vec<f32>, seen: &mut (u64, u64), terrain: &Terrain) {
+    if seen.0 != terrain.id.get() || ground.len() != terrain.grid().cells() {
+        ground.resize(terrain.grid().cells(), 0.0);
+        *seen = (terrain.id.get(), 0);
+    }
+    for tile in terrain.tiles_changed_since(seen.1) {
+        let (columns, rows) = terrain.grid().tile_cells(tile);
+        for row in rows {
+            let first = row * terrain.grid().width();
+            for cell in first + columns.start..first + columns.end {
+                ground[cell] = terrain.relative_ground(cell);
+            }
+        }
+    }
+    seen.1 = terrain.revision();
+}

@@ -1,0 +1,88 @@
+//! Wires a solver into an app: its settings are a resource, and its state
+//! follows terrain and settings as they come, change and go.
+
+use super::Solver;
+use crate::{
+    schedule::{Erosion, ErosionStep, ErosionStepSystems},
+    terrain::Terrain,
+};
+use bevy::prelude::*;
+use core::marker::PhantomData;
+
+/// A model could not run, and why. It is sent once, and the model rests until
+/// its settings or the terrain change.
+#[derive(Message, Clone, Debug, PartialEq)]
+pub struct ErosionFault {
+    /// The model's name, e.g. `Droplets`.
+    pub model: &'static str,
+    /// What is wrong, and where.
+    pub reason: String,
+}
+
+/// Runs the solver `S` in every erosion step while its settings are there.
+pub struct ModelPlugin<S> {
+    set: ErosionStepSystems,
+    solver: PhantomData<fn() -> S>,
+}
+
+impl<S: Solver> ModelPlugin<S> {
+    /// Runs the solver in a set of the step.
+    pub fn new(set: ErosionStepSystems) -> Self {
+        Self {
+            set,
+            solver: PhantomData,
+        }
+    }
+}
+
+impl<S: Solver> Plugin for ModelPlugin<S> {
+    fn build(&self, app: &mut App) {
+        app.add_message::<ErosionFault>()
+            .insert_resource(ModelState::<S> {
+                terrain: 0,
+                solver: None,
+            })
+            .add_systems(ErosionStep, advance_model::<S>.in_set(self.set));
+    }
+}
+
+#[derive(Resource)]
+struct ModelState<S> {
+    /// The terrain that the solver was made for.
+    terrain: u64,
+    solver: Option<S>,
+}
+
+fn advance_model<S: Solver>(
+    terrain: Option<ResMut<Terrain>>,
+    settings: Option<Res<S::Settings>>,
+    mut state: ResMut<ModelState<S>>,
+    time: Res<Time<Erosion>>,
+    mut faults: MessageWriter<ErosionFault>,
+) {
+    let (Some(mut terrain), Some(settings)) = (terrain, settings) else {
+        state.solver = None;
+        state.terrain = 0;
+        return;
+    };
+    let new_terrain = state.terrain != terrain.id.get();
+    let result = match (&mut state.solver, new_terrain) {
+        (Some(solver), false) if settings.is_changed() => solver.set_settings(settings.clone()),
+        (Some(_), false) => Ok(()),
+        // Settings that were refused are not tried again until they change.
+        (None, false) if !settings.is_changed() => return,
+        _ => S::new(settings.clone(), terrain.grid()).map(|solver| state.solver = Some(solver)),
+    };
+    state.terrain = terrain.id.get();
+    if let Err(error) = result {
+        error!("{error}; the model rests until this is mended");
+        faults.write(ErosionFault {
+            model: S::NAME,
+            reason: error.to_string(),
+        });
+        state.solver = None;
+    }
+    if let Some(solver) = &mut state.solver {
+        solver.step(&mut terrain, time.context().step_size().as_secs_f32());
+    }
+}

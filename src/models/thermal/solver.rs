@@ -1,0 +1,423 @@
+//! Slides soil and breaks bedrock, in place, in bands of rows. Plain Rust.
+//!
+//! A cell's new state needs its neighbours' old ones. Each band keeps a few
+//! rolling rows of the old ground, and the rows beyond its edges are saved
+//! before any band starts; so all bands run at once and memory is read and
+//! written once. Both cells of a pair compute the flow between them from the
+//! same numbers by the same operations: what one loses the other gains.
+
+use super::Thermal;
+use crate::{
+    models::Solver,
+    parallel::Workers,
+    terrain::{Grid, Layer, SettingsError, TILE, Terrain, add_to_bedrock},
+};
+use multiversion::multiversion;
+
+/// Largest share of a height difference that one pass may move along an axis.
+const MAX_SHARE: f32 = 0.2;
+/// Passes in a step; beyond it slides are slower than asked for.
+const MAX_PASSES: u32 = 64;
+/// Height of what lies beyond the border: nothing flows up there, and nothing
+/// comes down because its share of loose soil is zero.
+const WALL: f32 = 1e30;
+const BAND: usize = TILE as usize;
+/// Weights of the isotropic nine-point Laplacian.
+const AXIS: f32 = 2.0 / 3.0;
+const DIAGONAL: f32 = 1.0 / 6.0;
+
+/// Runs [`Thermal`] on a terrain.
+#[derive(Clone, Debug)]
+pub struct ThermalSolver {
+    settings: Thermal,
+    grid: Grid,
+}
+
+/// Constants of one pass.
+#[derive(Clone, Copy)]
+struct Pass {
+    /// Height differences at rest along an axis and a diagonal. units: m
+    rest: [f32; 2],
+    /// Shares of the excess that move along an axis and a diagonal.
+    share: [f32; 2],
+    /// Largest stable slope of bedrock as a fall to an axis neighbour. units: m
+    rock_rest: f32,
+    /// Bedrock broken for each metre of fall beyond that.
+    breaking: f32,
+    shelter: f32,
+}
+
+impl Solver for ThermalSolver {
+    type Settings = Thermal;
+
+    const NAME: &'static str = "Thermal";
+    const READS: &'static [Layer] = &[Layer::Bedrock, Layer::Soil, Layer::Hardness];
+    const WRITES: &'static [Layer] = &[Layer::Bedrock, Layer::Soil];
+
+    fn new(settings: Thermal, grid: &Grid) -> Result<Self, SettingsError> {
+        settings.check()?;
+        Ok(Self {
+            settings,
+            grid: *grid,
+        })
+    }
+
+    fn set_settings(&mut self, settings: Thermal) -> Result<(), SettingsError> {
+        settings.check()?;
+        self.settings = settings;
+        Ok(())
+    }
+
+    fn step_on(&mut self, workers: Workers, terrain: &mut Terrain, dt: f32) {
+        if terrain.size() != self.grid.size() || !(dt > 0.0 && dt.is_finite()) {
+            return;
+        }
+        let l = self.grid.cell_size();
+        let whole = self.settings.mobility * dt / (l * l);
+        let passes = ((whole / MAX_SHARE).ceil() as u32).clamp(1, MAX_PASSES);
+        let share = (whole / passes as f32).min(MAX_SHARE);
+        let tangent = |degrees: f32| libm::tan(f64::from(degrees).to_radians()) as f32;
+        let soil = tangent(self.settings.soil_angle) * l;
+        let pass = Pass {
+            rest: [soil, soil * core::f32::consts::SQRT_2],
+            share: [share * AXIS, share * DIAGONAL],
+            rock_rest: tangent(self.settings.bedrock_angle) * l,
+            // A quarter of the excess at most, so that a cliff cannot tip over.
+            breaking: (self.settings.breaking * dt / (passes as f32 * l)).min(0.25),
+            shelter: self.settings.shelter,
+        };
+        for _ in 0..passes {
+            self.pass(&workers, terrain, &pass);
+        }
+    }
+}
+
+impl ThermalSolver {
+    fn pass(&self, workers: &Workers, terrain: &mut Terrain, pass: &Pass) {
+        let (width, height) = (self.grid.width(), self.grid.height());
+        let halos: Vec<Halo> = (0..height)
+            .step_by(BAND)
+            .map(|first| Halo::save(terrain, first, (first + BAND).min(height)))
+            .collect();
+        let tiles_x = width.div_ceil(BAND);
+        let mut results = vec![BandResult::default(); halos.len()];
+        let datum = terrain.datum();
+        let layers = terrain.layers_mut();
+        let mut hardness = layers
+            .hardness
+            .map(|hardness| hardness.chunks(BAND * width));
+        let jobs: Vec<Band> = layers
+            .bedrock
+            .chunks_mut(BAND * width)
+            .zip(layers.bedrock_rest.chunks_mut(BAND * width))
+            .zip(layers.soil.chunks_mut(BAND * width))
+            .zip(&halos)
+            .zip(&mut results)
+            .map(|((((bedrock, rest), soil), halo), result)| {
+                result.changed = vec![false; tiles_x];
+                Band {
+                    width,
+                    datum,
+                    bedrock,
+                    rest,
+                    soil,
+                    hardness: hardness.as_mut().and_then(Iterator::next),
+                    halo,
+                    result,
+                }
+            })
+            .collect();
+        workers.each(jobs, |band| weather_band(band, pass));
+
+        // Bands are summed in their order, so the ledger does not depend on
+        // who was first.
+        let moved: f64 = results.iter().map(|result| result.moved).sum();
+        terrain.account.solids.moved += moved * self.grid.cell_area();
+        let changed = results.iter().flat_map(|result| &result.changed);
+        let changed: Vec<usize> = changed
+            .enumerate()
+            .filter_map(|(tile, changed)| changed.then_some(tile))
+            .collect();
+        if !changed.is_empty() {
+            terrain.mark_tiles(changed);
+        }
+    }
+}
+
+/// Old rows around a band: ground of the two above and the two below (with a
+/// wall cell at each end), soil of the nearest of them.
+struct Halo {
+    ground: [Vec<f32>; 4],
+    soil: [Vec<f32>; 2],
+}
+
+impl Halo {
+    fn save(terrain: &Terrain, first: usize, end: usize) -> Self {
+        let (width, height) = (terrain.grid().width(), terrain.grid().height());
+        let row = |y: Option<usize>| {
+            y.filter(|&y| y < height)
+                .map(|y| y * width..(y + 1) * width)
+        };
+        let ground = |y: Option<usize>| {
+            let mut padded = vec![WALL; width + 2];
+            if let Some(span) = row(y) {
+                ground_row(
+                    &mut padded,
+                    &terrain.bedrock()[span.clone()],
+                    &terrain.soil()[span],
+                    terrain.datum(),
+                );
+            }
+            padded
+        };
+        let soil = |y: Option<usize>| match row(y) {
+            Some(span) => terrain.soil()[span].to_vec(),
+            None => vec![0.0; width],
+        };
+        let above = |rows: usize| first.checked_sub(rows);
+        Self {
+            ground: [
+                ground(above(2)),
+                ground(above(1)),
+                ground(Some(end)),
+                ground(Some(end + 1)),
+            ],
+            soil: [soil(above(1)), soil(Some(end))],
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct BandResult {
+    changed: Vec<bool>,
+    /// Sum of thicknesses taken up. units: m
+    moved: f64,
+}
+
+struct Band<'a> {
+    width: usize,
+    datum: f32,
+    bedrock: &'a mut [f32],
+    rest: &'a mut [f32],
+    soil: &'a mut [f32],
+    hardness: Option<&'a [f32]>,
+    halo: &'a Halo,
+    result: &'a mut BandResult,
+}
+
+/// Ground of a row above the datum into a padded buffer. Bedrock's rest is left
+/// out: here it only matters to whoever sums up.
+#[inline(always)]
+fn ground_row(padded: &mut [f32], bedrock: &[f32], soil: &[f32], datum: f32) {
+    let inner = padded[1..=bedrock.len()].iter_mut();
+    for ((ground, bedrock), soil) in inner.zip(bedrock).zip(soil) {
+        *ground = (bedrock - datum) + soil;
+    }
+}
+
+#[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
+fn weather_band(band: Band, pass: &Pass) {
+    let width = band.width;
+    let rows = band.soil.len() / width;
+    // Rings of old rows. Row y of the band (−2 … rows + 1) stands at (y + 2) % 4.
+    let mut ground: [Vec<f32>; 4] = core::array::from_fn(|_| vec![WALL; width + 2]);
+    // Loose share of rows −1 … rows, at (y + 1) % 3.
+    let mut loose: [Vec<f32>; 3] = core::array::from_fn(|_| vec![0.0; width + 2]);
+    let mut slides = vec![0.0f32; width];
+
+    // `ahead` counts ground rows; loose shares follow one row behind, the
+    // changes two rows behind.
+    for ahead in 0..rows + 4 {
+        let newest = &mut ground[ahead % 4];
+        match ahead {
+            0 | 1 => newest.copy_from_slice(&band.halo.ground[ahead]),
+            _ if ahead < rows + 2 => {
+                let span = (ahead - 2) * width..(ahead - 1) * width;
+                ground_row(
+                    newest,
+                    &band.bedrock[span.clone()],
+                    &band.soil[span],
+                    band.datum,
+                );
+            }
+            _ => newest.copy_from_slice(&band.halo.ground[ahead - rows]),
+        }
+        // Loose share of row `ahead − 3` of the band (−1 … rows).
+        if ahead < 2 {
+            continue;
+        }
+        let [north, here, south] = [ahead - 2, ahead - 1, ahead].map(|i| &ground[i % 4][..]);
+        let soil = match ahead - 2 {
+            0 => &band.halo.soil[0][..],
+            row if row <= rows => &band.soil[(row - 1) * width..row * width],
+            _ => &band.halo.soil[1][..],
+        };
+        loose_row(
+            [north, here, south],
+            soil,
+            pass,
+            &mut loose[(ahead - 2) % 3][1..=width],
+            &mut slides,
+        );
+        let own = (1..=rows).contains(&(ahead - 2));
+        if own {
+            band.result.moved += sum(&slides);
+        }
+        // Changes of row `ahead − 4`, whose southern neighbour has its share now.
+        if ahead < 4 {
+            continue;
+        }
+        let row = ahead - 4;
+        let span = row * width..(row + 1) * width;
+        let ground = [ahead - 3, ahead - 2, ahead - 1].map(|i| &ground[i % 4][..]);
+        let loose = [row, row + 1, row + 2].map(|i| &loose[i % 3][..]);
+        let broken = break_row(
+            ground,
+            &mut band.bedrock[span.clone()],
+            &mut band.rest[span.clone()],
+            &mut band.soil[span.clone()],
+            band.hardness.map(|hardness| &hardness[span.clone()]),
+            pass,
+            &mut slides,
+            &mut band.result.changed,
+        );
+        band.result.moved += broken;
+        slide_row(
+            ground,
+            loose,
+            pass,
+            &mut band.soil[span],
+            &mut band.result.changed,
+        );
+    }
+}
+
+/// The share of each cell's wish to slide that its soil allows.
+#[inline(always)]
+fn loose_row(
+    [north, here, south]: [&[f32]; 3],
+    soil: &[f32],
+    pass: &Pass,
+    loose: &mut [f32],
+    slides: &mut [f32],
+) {
+    let width = soil.len();
+    let (north, here, south) = (&north[..width + 2], &here[..width + 2], &south[..width + 2]);
+    let (loose, slides) = (&mut loose[..width], &mut slides[..width]);
+    let [axis, diagonal] = pass.rest;
+    for x in 0..width {
+        let h = here[x + 1];
+        let out = |other: f32, rest: f32| (h - other - rest).max(0.0);
+        let along = (out(here[x], axis) + out(here[x + 2], axis))
+            + (out(north[x + 1], axis) + out(south[x + 1], axis));
+        let across = (out(north[x], diagonal) + out(south[x + 2], diagonal))
+            + (out(north[x + 2], diagonal) + out(south[x], diagonal));
+        let wish = along * pass.share[0] + across * pass.share[1];
+        let share = soil[x] / wish.max(soil[x]).max(1e-30);
+        loose[x] = share;
+        slides[x] = share * wish;
+    }
+}
+
+/// Soil that comes and goes.
+#[inline(always)]
+fn slide_row(
+    [north, here, south]: [&[f32]; 3],
+    [loose_north, loose_here, loose_south]: [&[f32]; 3],
+    pass: &Pass,
+    soil: &mut [f32],
+    changed: &mut [bool],
+) {
+    let [axis, diagonal] = pass.rest;
+    for ((tile, soil), changed) in soil.chunks_mut(BAND).enumerate().zip(changed) {
+        let cells = soil.len();
+        let window = tile * BAND..tile * BAND + cells + 2;
+        let [north, here, south] = [north, here, south].map(|row| &row[window.clone()]);
+        let [loose_north, loose_here, loose_south] =
+            [loose_north, loose_here, loose_south].map(|row| &row[window.clone()]);
+        let mut any = 0u32;
+        for x in 0..cells {
+            let (h, own) = (here[x + 1], loose_here[x + 1]);
+            let flow = |other: f32, loose: f32, rest: f32| {
+                let rise = other - h;
+                loose * (rise - rest).max(0.0) - own * (-rise - rest).max(0.0)
+            };
+            // Opposite neighbours are added in pairs: mirroring the terrain
+            // mirrors the result bit by bit.
+            let along = (flow(here[x], loose_here[x], axis)
+                + flow(here[x + 2], loose_here[x + 2], axis))
+                + (flow(north[x + 1], loose_north[x + 1], axis)
+                    + flow(south[x + 1], loose_south[x + 1], axis));
+            let across = (flow(north[x], loose_north[x], diagonal)
+                + flow(south[x + 2], loose_south[x + 2], diagonal))
+                + (flow(north[x + 2], loose_north[x + 2], diagonal)
+                    + flow(south[x], loose_south[x], diagonal));
+            let gain = along * pass.share[0] + across * pass.share[1];
+            any |= gain.to_bits() << 1;
+            // Rounding may take a hair more than there is.
+            soil[x] = (soil[x] + gain).max(0.0);
+        }
+        *changed |= any != 0;
+    }
+}
+
+/// Bedrock that breaks into soil; returns the sum of thicknesses broken.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "disjoint rows of the layers")]
+fn break_row(
+    [north, here, south]: [&[f32]; 3],
+    bedrock: &mut [f32],
+    rest: &mut [f32],
+    soil: &mut [f32],
+    hardness: Option<&[f32]>,
+    pass: &Pass,
+    broken: &mut [f32],
+    changed: &mut [bool],
+) -> f64 {
+    let width = soil.len();
+    let (north, here, south) = (&north[..width + 2], &here[..width + 2], &south[..width + 2]);
+    let broken = &mut broken[..width];
+    let mut any = 0u32;
+    for x in 0..width {
+        let h = here[x + 1];
+        let lowest_axis = here[x].min(here[x + 2]).min(north[x + 1].min(south[x + 1]));
+        let lowest_diagonal = north[x].min(south[x + 2]).min(north[x + 2].min(south[x]));
+        let fall = (h - lowest_axis).max((h - lowest_diagonal) * core::f32::consts::FRAC_1_SQRT_2);
+        let excess = (fall - pass.rock_rest).max(0.0);
+        let bare = pass.shelter / (pass.shelter + soil[x]);
+        broken[x] = excess * pass.breaking * bare;
+        any |= broken[x].to_bits();
+    }
+    // Most rows have no cliff: they are neither read nor written any further.
+    if any == 0 {
+        return 0.0;
+    }
+    if let Some(hardness) = hardness {
+        for (broken, hardness) in broken.iter_mut().zip(hardness) {
+            *broken *= 1.0 - hardness;
+        }
+    }
+    let (bedrock, rest) = (&mut bedrock[..width], &mut rest[..width]);
+    for x in 0..width {
+        add_to_bedrock(&mut bedrock[x], &mut rest[x], -broken[x]);
+        soil[x] += broken[x];
+    }
+    for (broken, changed) in broken.chunks(BAND).zip(changed) {
+        *changed |= broken.iter().any(|&b| b > 0.0);
+    }
+    sum(broken)
+}
+
+/// Sum in a fixed order of eight lanes.
+#[inline(always)]
+fn sum(values: &[f32]) -> f64 {
+    let mut lanes = [0.0f32; 8];
+    let chunks = values.chunks_exact(8);
+    let tail: f32 = chunks.remainder().iter().sum();
+    for chunk in chunks {
+        for (lane, value) in lanes.iter_mut().zip(chunk) {
+            *lane += value;
+        }
+    }
+    lanes.iter().map(|&lane| f64::from(lane)).sum::<f64>() + f64::from(tail)
+}

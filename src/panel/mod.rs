@@ -1,0 +1,211 @@
+//! A ready tuning panel (feature `egui`): clock, models and view in one window.
+//!
+//! Add [`EguiPlugin`](bevy_egui::EguiPlugin) and [`ErosionPanelPlugin`] to any
+//! app. The panel shows whatever is there: models that are not inserted can be
+//! switched on, and everything a model can be told has a slider with its unit,
+//! an explanation and a way back to the default. It is a floating window, so
+//! pointer events over it are egui's and never reach the game.
+
+mod settings;
+
+use crate::{
+    models::{droplet::Droplets, thermal::Thermal},
+    schedule::{Erosion, ErosionDiagnostics, ErosionPace, ErosionTime},
+    terrain::Terrain,
+};
+use bevy::{diagnostic::DiagnosticsStore, prelude::*};
+use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
+
+/// Shows the panel.
+pub struct ErosionPanelPlugin;
+
+impl Plugin for ErosionPanelPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<ErosionPanel>()
+            .add_systems(EguiPrimaryContextPass, show_panel);
+    }
+}
+
+/// State of the panel.
+#[derive(Resource, Clone, Debug)]
+pub struct ErosionPanel {
+    /// Whether the panel is shown.
+    pub visible: bool,
+}
+
+impl Default for ErosionPanel {
+    fn default() -> Self {
+        Self { visible: true }
+    }
+}
+
+fn show_panel(world: &mut World) {
+    if !world.resource::<ErosionPanel>().visible {
+        return;
+    }
+    let mut system_state = bevy::ecs::system::SystemState::<EguiContexts>::new(world);
+    let Ok(mut contexts) = system_state.get_mut(world) else {
+        return;
+    };
+    let Ok(context) = contexts.ctx_mut() else {
+        return;
+    };
+    let context = context.clone();
+    egui::Window::new("Erosion")
+        .anchor(egui::Align2::LEFT_TOP, [10.0, 10.0])
+        .default_width(290.0)
+        .vscroll(true)
+        .show(&context, |ui| {
+            show_clock(ui, world);
+            show_model::<Droplets>(ui, world, "Droplets", true, settings::droplets);
+            show_model::<Thermal>(ui, world, "Thermal weathering", false, settings::thermal);
+            #[cfg(feature = "render")]
+            show_view(ui, world);
+            show_ledger(ui, world);
+        });
+}
+
+fn show_clock(ui: &mut egui::Ui, world: &mut World) {
+    let Some(mut time) = world.get_resource_mut::<Time<Erosion>>() else {
+        return;
+    };
+    ui.horizontal(|ui| {
+        let label = if time.is_paused() {
+            "▶ run"
+        } else {
+            "⏸ pause"
+        };
+        if ui.button(label).clicked() {
+            if time.is_paused() {
+                time.unpause();
+            } else {
+                time.pause();
+            }
+        }
+        if ui
+            .button("step")
+            .on_hover_text("Run a single step")
+            .clicked()
+        {
+            time.pause();
+            time.single_step(1);
+        }
+        ui.label(format!(
+            "{:.1} s, {} steps",
+            time.elapsed_secs(),
+            time.steps()
+        ));
+    });
+    let mut speed = time.speed();
+    let slider = egui::Slider::new(&mut speed, 0.0..=100.0)
+        .logarithmic(true)
+        .text("speed");
+    let slider = slider.smallest_positive(0.1);
+    if ui
+        .add(slider)
+        .on_hover_text("Erosion seconds per second")
+        .changed()
+    {
+        time.set_speed(speed);
+    }
+    if let Some(mut pace) = world.get_resource_mut::<ErosionPace>()
+        && let ErosionPace::Budget(ms) = *pace
+    {
+        let mut new = ms;
+        let slider = egui::Slider::new(&mut new, 0.5..=50.0).text("budget, ms a frame");
+        ui.add(slider)
+            .on_hover_text("Time that erosion may take; beyond it erosion slows down");
+        if new != ms {
+            *pace = ErosionPace::Budget(new);
+        }
+    }
+    let diagnostics = world.get_resource::<DiagnosticsStore>();
+    let value = |path| diagnostics.and_then(|store| store.get(path)?.smoothed());
+    if let (Some(ms), Some(behind)) = (
+        value(&ErosionDiagnostics::STEP_MS),
+        value(&ErosionDiagnostics::BEHIND),
+    ) {
+        let slow = if behind > 1e-3 { ", slowed down" } else { "" };
+        ui.label(format!("{ms:.2} ms a step{slow}"));
+    }
+}
+
+/// A model's switch and settings. Settings are only marked as changed when the
+/// user changes them.
+fn show_model<
+    M: Resource<Mutability = bevy::ecs::component::Mutable> + Default + Clone + PartialEq,
+>(
+    ui: &mut egui::Ui,
+    world: &mut World,
+    name: &str,
+    open: bool,
+    show: fn(&mut egui::Ui, &mut M),
+) {
+    egui::CollapsingHeader::new(name)
+        .default_open(open)
+        .show(ui, |ui| {
+            let mut on = world.contains_resource::<M>();
+            if ui.checkbox(&mut on, "on").changed() {
+                if on {
+                    world.init_resource::<M>();
+                } else {
+                    world.remove_resource::<M>();
+                }
+            }
+            let Some(mut model) = world.get_resource_mut::<M>() else {
+                return;
+            };
+            let mut edited = model.clone();
+            if ui.button("reset to defaults").clicked() {
+                edited = M::default();
+            }
+            show(ui, &mut edited);
+            if edited != *model {
+                *model = edited;
+            }
+        });
+}
+
+#[cfg(feature = "render")]
+fn show_view(ui: &mut egui::Ui, world: &mut World) {
+    use crate::view::{Overlay, TerrainView};
+    let Some(mut view) = world.get_resource_mut::<TerrainView>() else {
+        return;
+    };
+    let mut edited = (view.overlay, view.before);
+    ui.horizontal(|ui| {
+        ui.label("show");
+        ui.selectable_value(&mut edited, (Overlay::None, false), "ground");
+        ui.selectable_value(&mut edited, (Overlay::Change, false), "change");
+        ui.selectable_value(&mut edited, (Overlay::None, true), "before");
+    });
+    if edited != (view.overlay, view.before) {
+        (view.overlay, view.before) = edited;
+    }
+}
+
+fn show_ledger(ui: &mut egui::Ui, world: &mut World) {
+    let Some(terrain) = world.get_resource::<Terrain>() else {
+        return;
+    };
+    let size = terrain.size();
+    ui.separator();
+    ui.label(format!(
+        "{} × {} cells of {} m",
+        size.x,
+        size.y,
+        terrain.cell_size()
+    ));
+    // Running terms only: summing up every cell each frame would cost too much.
+    let solids = terrain.account.solids;
+    ui.label(format!(
+        "moved {:.0} m³, left {:.0} m³",
+        solids.moved, solids.left
+    ));
+    let drift = world
+        .get_resource::<DiagnosticsStore>()
+        .and_then(|store| store.get(&ErosionDiagnostics::MASS_DRIFT)?.value());
+    if let Some(drift) = drift {
+        ui.label(format!("mass drift {drift:.1e} of the total"));
+    }
+}

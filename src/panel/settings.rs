@@ -1,0 +1,323 @@
+//! A slider for every setting of every model.
+
+use crate::models::{
+    droplet::{Droplets, PublishedDroplets, Streams},
+    thermal::Thermal,
+};
+use bevy_egui::egui::{self, Slider, Ui};
+use core::ops::RangeInclusive;
+
+/// A slider with unit, explanation and reset (by a click with the other button).
+fn slider<T: egui::emath::Numeric>(
+    ui: &mut Ui,
+    (name, unit): (&str, &str),
+    value: &mut T,
+    default: T,
+    range: RangeInclusive<T>,
+    explanation: &str,
+) {
+    // Ranges over several powers of ten are easier to set on a log scale.
+    let (low, high) = (range.start().to_f64(), range.end().to_f64());
+    let wide = low >= 0.0 && high / low.max(high * 1e-3) > 50.0;
+    let text = if unit.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}, {unit}")
+    };
+    let slider = Slider::new(value, range)
+        .logarithmic(wide)
+        .smallest_positive(high * 1e-5)
+        .text(text)
+        // A value from code may lie beyond the slider's range: leave it.
+        .clamping(egui::SliderClamping::Edits);
+    let hint = format!(
+        "{explanation}\nSecondary click: back to {}",
+        default.to_f64()
+    );
+    if ui.add(slider).on_hover_text(hint).secondary_clicked() {
+        *value = default;
+    }
+}
+
+/// A checkbox for an optional part of the settings.
+fn optional<T: Default>(ui: &mut Ui, name: &str, value: &mut Option<T>, explanation: &str) {
+    let mut on = value.is_some();
+    if ui
+        .checkbox(&mut on, name)
+        .on_hover_text(explanation)
+        .changed()
+    {
+        *value = on.then(T::default);
+    }
+}
+
+pub fn droplets(ui: &mut Ui, droplets: &mut Droplets) {
+    let d = Droplets::default();
+    slider(
+        ui,
+        ("seed", ""),
+        &mut droplets.seed,
+        d.seed,
+        0..=9999,
+        "Same seed, same landscape",
+    );
+    slider(
+        ui,
+        ("rate", "1/(m²·s)"),
+        &mut droplets.rate,
+        d.rate,
+        0.0..=1.0,
+        "Drops that fall on a square metre in a second",
+    );
+    optional(
+        ui,
+        "the source's own method",
+        &mut droplets.published,
+        "T. Power's method, literally: it loses mass and makes spikes",
+    );
+    if let Some(published) = &mut droplets.published {
+        self::published(ui, published);
+        return;
+    }
+    slider(
+        ui,
+        ("volume", "m³"),
+        &mut droplets.volume,
+        d.volume,
+        0.1..=100.0,
+        "Water in a drop when it falls",
+    );
+    slider(
+        ui,
+        ("radius", "m"),
+        &mut droplets.radius,
+        d.radius,
+        0.0..=40.0,
+        "Radius over which a drop cuts and fills",
+    );
+    slider(
+        ui,
+        ("gravity", "m/s²"),
+        &mut droplets.gravity,
+        d.gravity,
+        0.1..=30.0,
+        "Gravity",
+    );
+    slider(
+        ui,
+        ("friction", "1/s"),
+        &mut droplets.friction,
+        d.friction,
+        0.0..=5.0,
+        "Friction with the ground",
+    );
+    slider(
+        ui,
+        ("capacity", "s/m"),
+        &mut droplets.capacity,
+        d.capacity,
+        0.0..=10.0,
+        "Sediment that water carries at 1 m/s on a slope of 1",
+    );
+    slider(
+        ui,
+        ("max concentration", ""),
+        &mut droplets.max_concentration,
+        d.max_concentration,
+        0.01..=1.0,
+        "Largest share of sediment in the water",
+    );
+    slider(
+        ui,
+        ("erosion", "1/s"),
+        &mut droplets.erosion,
+        d.erosion,
+        0.0..=5.0,
+        "How fast a drop fills up to its capacity",
+    );
+    slider(
+        ui,
+        ("deposition", "1/s"),
+        &mut droplets.deposition,
+        d.deposition,
+        0.0..=5.0,
+        "How fast a drop lets fall what is too much",
+    );
+    slider(
+        ui,
+        ("evaporation", "1/s"),
+        &mut droplets.evaporation,
+        d.evaporation,
+        0.0..=0.2,
+        "How fast a drop evaporates",
+    );
+    slider(
+        ui,
+        ("min volume", ""),
+        &mut droplets.min_volume,
+        d.min_volume,
+        0.0..=0.5,
+        "A drop ends when less of its water is left",
+    );
+    slider(
+        ui,
+        ("max steps", ""),
+        &mut droplets.max_steps,
+        d.max_steps,
+        1..=2048,
+        "A drop ends after so many steps",
+    );
+    slider(
+        ui,
+        ("bedrock erodibility", ""),
+        &mut droplets.bedrock_erodibility,
+        d.bedrock_erodibility,
+        0.0..=1.0,
+        "How readily bedrock is cut, where soil is 1",
+    );
+    optional(
+        ui,
+        "streams",
+        &mut droplets.streams,
+        "Drops join into streams and run out of hollows",
+    );
+    if let Some(streams) = &mut droplets.streams {
+        let d = Streams::default();
+        slider(
+            ui,
+            ("onset", "m²"),
+            &mut streams.onset,
+            d.onset,
+            10.0..=100_000.0,
+            "Catchment at which run-off is half a stream",
+        );
+        slider(
+            ui,
+            ("pull", "1/s"),
+            &mut streams.pull,
+            d.pull,
+            0.0..=5.0,
+            "How fast a stream takes a drop along",
+        );
+        slider(
+            ui,
+            ("power", ""),
+            &mut streams.power,
+            d.power,
+            0.0..=20.0,
+            "How many times more a stream carries",
+        );
+        slider(
+            ui,
+            ("memory", ""),
+            &mut streams.memory,
+            d.memory,
+            0.01..=1.0,
+            "How much of the record a batch renews",
+        );
+    }
+}
+
+fn published(ui: &mut Ui, published: &mut PublishedDroplets) {
+    let d = PublishedDroplets::default();
+    slider(
+        ui,
+        ("time step", ""),
+        &mut published.time_step,
+        d.time_step,
+        0.1..=2.0,
+        "Δt of the source",
+    );
+    slider(
+        ui,
+        ("height scale", "cells"),
+        &mut published.height_scale,
+        d.height_scale,
+        1.0..=500.0,
+        "Height of one unit of the source's heightmap",
+    );
+    slider(
+        ui,
+        ("density", ""),
+        &mut published.density,
+        d.density,
+        0.1..=10.0,
+        "Density of water",
+    );
+    slider(
+        ui,
+        ("friction", ""),
+        &mut published.friction,
+        d.friction,
+        0.0..=0.45,
+        "The source says 0.05 to 0.30",
+    );
+    slider(
+        ui,
+        ("deposition rate", ""),
+        &mut published.deposition_rate,
+        d.deposition_rate,
+        0.0..=1.0,
+        "The source says 0.10 to 0.50",
+    );
+    slider(
+        ui,
+        ("evaporation rate", ""),
+        &mut published.evaporation_rate,
+        d.evaporation_rate,
+        0.001..=0.45,
+        "The source says 0.01 to 0.05",
+    );
+    slider(
+        ui,
+        ("min water", ""),
+        &mut published.min_water,
+        d.min_water,
+        0.001..=0.5,
+        "A drop ends below this",
+    );
+}
+
+pub fn thermal(ui: &mut Ui, thermal: &mut Thermal) {
+    let d = Thermal::default();
+    slider(
+        ui,
+        ("soil angle", "°"),
+        &mut thermal.soil_angle,
+        d.soil_angle,
+        0.0..=89.0,
+        "Steepest slope on which soil rests",
+    );
+    slider(
+        ui,
+        ("bedrock angle", "°"),
+        &mut thermal.bedrock_angle,
+        d.bedrock_angle,
+        0.0..=89.0,
+        "Steepest slope on which bedrock stands",
+    );
+    slider(
+        ui,
+        ("mobility", "m²/s"),
+        &mut thermal.mobility,
+        d.mobility,
+        0.0..=50.0,
+        "How fast soil slides where it is too steep",
+    );
+    slider(
+        ui,
+        ("breaking", "m/s"),
+        &mut thermal.breaking,
+        d.breaking,
+        0.0..=1.0,
+        "Bedrock broken in a second, bare and one unit too steep",
+    );
+    slider(
+        ui,
+        ("shelter", "m"),
+        &mut thermal.shelter,
+        d.shelter,
+        0.01..=5.0,
+        "Soil of this thickness halves the breaking",
+    );
+}

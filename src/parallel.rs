@@ -1,0 +1,80 @@
+//! Splits work over Bevy's task pools, never over threads of our own.
+//!
+//! Solvers cut their work into fixed pieces (tiles, bands of rows, batches)
+//! whose results do not depend on who does them or when. So any number of
+//! workers gives the same bits.
+
+use bevy::tasks::{ComputeTaskPool, TaskPool, TaskPoolBuilder, available_parallelism};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// Who does the work of a solver's step.
+#[derive(Clone, Copy, Debug)]
+pub struct Workers<'a> {
+    pool: Option<&'a TaskPool>,
+}
+
+impl Workers<'static> {
+    /// Bevy's [`ComputeTaskPool`]. Where no app has started it, it gets a
+    /// thread for each core but the caller's, which works too.
+    pub fn global() -> Self {
+        let start = || {
+            let threads = available_parallelism().saturating_sub(1);
+            TaskPoolBuilder::new().num_threads(threads).build()
+        };
+        Self {
+            pool: Some(ComputeTaskPool::get_or_init(start)),
+        }
+    }
+
+    /// The calling thread alone.
+    pub fn serial() -> Self {
+        Self { pool: None }
+    }
+}
+
+impl<'a> Workers<'a> {
+    /// A task pool of one's own.
+    pub fn on(pool: &'a TaskPool) -> Self {
+        Self { pool: Some(pool) }
+    }
+
+    /// How many threads may work at once, the calling one included.
+    pub fn count(&self) -> usize {
+        self.pool.map_or(1, |pool| pool.thread_num() + 1)
+    }
+
+    /// Calls `work` once for each job and returns when all are done.
+    pub fn each<J: Send>(&self, jobs: impl IntoIterator<Item = J>, work: impl Fn(J) + Sync) {
+        match self.pool {
+            Some(pool) if pool.thread_num() > 0 => {
+                let work = &work;
+                pool.scope(|scope| {
+                    for job in jobs {
+                        scope.spawn(async move { work(job) });
+                    }
+                });
+            }
+            _ => jobs.into_iter().for_each(work),
+        }
+    }
+
+    /// Lets each of `states` take numbers from `0..count` until none is left:
+    /// the way for work that needs scratch memory a worker.
+    pub fn share<S: Send>(
+        &self,
+        states: &mut [S],
+        count: usize,
+        work: impl Fn(&mut S, usize) + Sync,
+    ) {
+        let next = AtomicUsize::new(0);
+        self.each(states, |state| {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= count {
+                    break;
+                }
+                work(state, number);
+            }
+        });
+    }
+}

@@ -1,0 +1,58 @@
+//! The plugin: puts clock, models and view together. No logic of its own.
+
+use crate::{
+    models::{
+        droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
+        plugin::ModelPlugin,
+        thermal::{Thermal, ThermalSolver},
+    },
+    schedule::{self, ErosionStepSystems},
+};
+use bevy::{
+    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
+    prelude::*,
+};
+
+/// Adds erosion to an app.
+///
+/// Insert a [`Terrain`](crate::terrain::Terrain) and a model, such as
+/// [`Droplets`] or [`Thermal`], and the ground erodes. With feature `render` it
+/// is drawn too.
+#[derive(Clone, Debug)]
+pub struct ErosionPlugin {
+    /// The schedule in which [`ErosionSystems`](crate::schedule::ErosionSystems) run.
+    pub schedule: InternedScheduleLabel,
+}
+
+impl Default for ErosionPlugin {
+    fn default() -> Self {
+        Self::in_schedule(Update)
+    }
+}
+
+impl ErosionPlugin {
+    /// Runs erosion in another schedule, for instance `FixedUpdate`.
+    pub fn in_schedule(schedule: impl ScheduleLabel) -> Self {
+        Self {
+            schedule: schedule.intern(),
+        }
+    }
+}
+
+impl Plugin for ErosionPlugin {
+    fn build(&self, app: &mut App) {
+        schedule::build(app, self.schedule);
+        app.register_type::<Droplets>()
+            .register_type::<Streams>()
+            .register_type::<PublishedDroplets>()
+            .register_type::<Thermal>()
+            .add_plugins((
+                ModelPlugin::<DropletSolver>::new(ErosionStepSystems::Droplets),
+                ModelPlugin::<ThermalSolver>::new(ErosionStepSystems::Thermal),
+            ));
+        #[cfg(feature = "render")]
+        app.add_plugins(crate::view::TerrainViewPlugin {
+            schedule: self.schedule,
+        });
+    }
+}

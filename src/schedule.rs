@@ -1,0 +1,348 @@
+//! When erosion happens: system sets, the clock `Time<Erosion>`, and the pace.
+
+use crate::terrain::Terrain;
+use bevy::{
+    diagnostic::{Diagnostic, DiagnosticPath, Diagnostics, RegisterDiagnostic},
+    ecs::schedule::{InternedScheduleLabel, ScheduleLabel, SingleThreadedExecutor},
+    math::UVec2,
+    platform::time::Instant,
+    prelude::*,
+};
+use core::time::Duration;
+
+/// The sets of a frame, in this order, in the schedule that
+/// [`ErosionPlugin`](crate::ErosionPlugin) was given (`Update` by default).
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErosionSystems {
+    /// What acts on the ground is gathered. Change terrain and models here or before.
+    Input,
+    /// Models advance: the [`ErosionStep`] schedule runs as often as the pace allows.
+    Simulate,
+    /// [`TerrainChanged`] is sent and diagnostics are measured.
+    Publish,
+    /// Meshes follow the ground. Read the new terrain here or after.
+    Output,
+}
+
+/// One step of all models, run in [`ErosionSystems::Simulate`] once for each
+/// erosion step. `Time<Erosion>` stands at the step's end.
+#[derive(ScheduleLabel, Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct ErosionStep;
+
+/// The sets of an [`ErosionStep`], in this order. Your own systems may stand in
+/// any of them.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErosionStepSystems {
+    /// Changes made by players and tools.
+    Edits,
+    /// Weather and springs.
+    Forcing,
+    /// [`Droplets`](crate::models::droplet::Droplets).
+    Droplets,
+    /// Water models.
+    Water,
+    /// [`Thermal`](crate::models::thermal::Thermal).
+    Thermal,
+}
+
+/// How many steps a frame may take.
+#[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
+#[reflect(Resource, Default)]
+pub enum ErosionPace {
+    /// As many steps as erosion time asks for, until this many milliseconds are
+    /// used up (but at least one). When that is too few, erosion time slows down
+    /// and [`ErosionDiagnostics::BEHIND`] says so. units: ms
+    Budget(f32),
+    /// Exactly so many steps each time, whatever they take. With
+    /// `FixedUpdate` as the plugin's schedule a whole run replays bit by bit.
+    StepsPerTick(u32),
+}
+
+impl Default for ErosionPace {
+    fn default() -> Self {
+        Self::Budget(6.0)
+    }
+}
+
+/// The context of `Time<Erosion>`, the clock of the models. It follows
+/// `Time<Virtual>` and advances in whole steps; see [`ErosionTime`].
+#[derive(Reflect, Clone, Copy, Debug, PartialEq)]
+#[reflect(Default)]
+pub struct Erosion {
+    paused: bool,
+    speed: f32,
+    step_size: Duration,
+    steps: u64,
+    /// Single steps asked for while paused.
+    requested: u32,
+    /// Erosion time that is due but less than a step.
+    overstep: Duration,
+}
+
+impl Default for Erosion {
+    fn default() -> Self {
+        Self {
+            paused: false,
+            speed: 1.0,
+            step_size: Duration::from_micros(15_625),
+            steps: 0,
+            requested: 0,
+            overstep: Duration::ZERO,
+        }
+    }
+}
+
+impl Erosion {
+    /// Erosion time of one step.
+    pub fn step_size(&self) -> Duration {
+        self.step_size
+    }
+}
+
+/// Controls of `Time<Erosion>`.
+pub trait ErosionTime {
+    /// Stops erosion.
+    fn pause(&mut self);
+    /// Lets erosion go on.
+    fn unpause(&mut self);
+    /// Whether erosion stands still.
+    fn is_paused(&self) -> bool;
+    /// Runs a number of steps in the next frame although paused.
+    fn single_step(&mut self, steps: u32);
+    /// Erosion seconds per second of game time.
+    fn speed(&self) -> f32;
+    /// Sets the speed; what is not a number of 0 to 10 000 is brought into that range.
+    fn set_speed(&mut self, speed: f32);
+    /// Erosion time of one step.
+    fn step_size(&self) -> Duration;
+    /// Sets the erosion time of one step, at least a microsecond.
+    fn set_step_size(&mut self, step: Duration);
+    /// Steps run so far.
+    fn steps(&self) -> u64;
+}
+
+impl ErosionTime for Time<Erosion> {
+    fn pause(&mut self) {
+        self.context_mut().paused = true;
+    }
+
+    fn unpause(&mut self) {
+        self.context_mut().paused = false;
+    }
+
+    fn is_paused(&self) -> bool {
+        self.context().paused
+    }
+
+    fn single_step(&mut self, steps: u32) {
+        let requested = &mut self.context_mut().requested;
+        *requested = requested.saturating_add(steps);
+    }
+
+    fn speed(&self) -> f32 {
+        self.context().speed
+    }
+
+    fn set_speed(&mut self, speed: f32) {
+        let speed = if speed.is_nan() { 0.0 } else { speed };
+        self.context_mut().speed = speed.clamp(0.0, 10_000.0);
+    }
+
+    fn step_size(&self) -> Duration {
+        self.context().step_size
+    }
+
+    fn set_step_size(&mut self, step: Duration) {
+        self.context_mut().step_size = step.max(Duration::from_micros(1));
+    }
+
+    fn steps(&self) -> u64 {
+        self.context().steps
+    }
+}
+
+/// The ground changed: for vegetation, navigation and game code. Sent in
+/// [`ErosionSystems::Publish`], once a frame at most.
+#[derive(Message, Clone, Debug, PartialEq)]
+pub struct TerrainChanged {
+    /// The 64 × 64 tiles that changed.
+    pub tiles: Vec<UVec2>,
+    /// Whether this is another terrain than before, perhaps of another size.
+    pub replaced: bool,
+}
+
+/// Paths of the diagnostics that the plugin measures.
+pub struct ErosionDiagnostics;
+
+impl ErosionDiagnostics {
+    /// Mean time of a step. units: ms
+    pub const STEP_MS: DiagnosticPath = DiagnosticPath::const_new("erosion/step_ms");
+    /// Steps run in the frame.
+    pub const STEPS: DiagnosticPath = DiagnosticPath::const_new("erosion/steps_per_frame");
+    /// Tiles changed in the frame.
+    pub const DIRTY_TILES: DiagnosticPath = DiagnosticPath::const_new("erosion/dirty_tiles");
+    /// Solids that appeared or vanished, in proportion to all there are.
+    pub const MASS_DRIFT: DiagnosticPath = DiagnosticPath::const_new("erosion/mass_drift");
+    /// Erosion time given up in the frame because the budget was used up. units: s
+    pub const BEHIND: DiagnosticPath = DiagnosticPath::const_new("erosion/behind");
+}
+
+/// Steps that a frame may take at most, however large its budget: a long
+/// hitch must not be followed by a longer one.
+const MAX_STEPS_PER_FRAME: u32 = 4096;
+
+/// Steps between two measurements of mass drift, which reads every cell.
+const DRIFT_INTERVAL: u64 = 128;
+
+/// What the last run of [`advance_erosion`] did.
+#[derive(Resource, Default)]
+struct LastRun {
+    steps: u32,
+    took: Duration,
+    behind: Duration,
+    /// Terrain and revision that were published.
+    published: (u64, u64),
+    drift_measured_at: u64,
+}
+
+pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
+    app.init_resource::<Time<Erosion>>()
+        .init_resource::<ErosionPace>()
+        .init_resource::<LastRun>()
+        .register_type::<Time<Erosion>>()
+        .register_type::<ErosionPace>()
+        .add_message::<TerrainChanged>()
+        .register_diagnostic(Diagnostic::new(ErosionDiagnostics::STEP_MS).with_suffix("ms"))
+        .register_diagnostic(Diagnostic::new(ErosionDiagnostics::STEPS))
+        .register_diagnostic(Diagnostic::new(ErosionDiagnostics::DIRTY_TILES))
+        .register_diagnostic(Diagnostic::new(ErosionDiagnostics::MASS_DRIFT))
+        .register_diagnostic(Diagnostic::new(ErosionDiagnostics::BEHIND).with_suffix("s"))
+        .init_schedule(ErosionStep)
+        // Models take turns on the terrain, each spreading its own work: a
+        // parallel executor would only cost.
+        .edit_schedule(ErosionStep, |schedule| {
+            schedule.set_executor(SingleThreadedExecutor::new());
+        })
+        .configure_sets(
+            ErosionStep,
+            (
+                ErosionStepSystems::Edits,
+                ErosionStepSystems::Forcing,
+                ErosionStepSystems::Droplets,
+                ErosionStepSystems::Water,
+                ErosionStepSystems::Thermal,
+            )
+                .chain(),
+        )
+        .configure_sets(
+            schedule,
+            (
+                ErosionSystems::Input,
+                ErosionSystems::Simulate,
+                ErosionSystems::Publish,
+                ErosionSystems::Output,
+            )
+                .chain(),
+        )
+        .add_systems(schedule, advance_erosion.in_set(ErosionSystems::Simulate))
+        .add_systems(schedule, publish_changes.in_set(ErosionSystems::Publish));
+}
+
+/// Runs as many steps as time, pace and budget allow.
+fn advance_erosion(world: &mut World) {
+    let delta = world.resource::<Time>().delta();
+    let pace = *world.resource::<ErosionPace>();
+    let present = world.contains_resource::<Terrain>();
+    let mut time = world.resource_mut::<Time<Erosion>>();
+    let step_size = time.step_size();
+    let clock = time.context_mut();
+
+    let mut wanted = core::mem::take(&mut clock.requested);
+    let mut due = Duration::ZERO;
+    if !clock.paused && !delta.is_zero() {
+        match pace {
+            ErosionPace::StepsPerTick(steps) => wanted = wanted.saturating_add(steps),
+            ErosionPace::Budget(_) => {
+                due = clock.overstep + delta.mul_f64(f64::from(clock.speed));
+                let steps = due.as_nanos() / step_size.as_nanos().max(1);
+                wanted = wanted.saturating_add(steps.try_into().unwrap_or(u32::MAX));
+            }
+        }
+    }
+    if !present {
+        clock.overstep = Duration::ZERO;
+        wanted = 0;
+    }
+    let budget = match pace {
+        ErosionPace::Budget(ms) => Some(Duration::from_secs_f32((ms / 1000.0).clamp(0.0, 3600.0))),
+        ErosionPace::StepsPerTick(_) => None,
+    };
+
+    let started = Instant::now();
+    let mut ran = 0;
+    while ran < wanted.min(MAX_STEPS_PER_FRAME) {
+        if ran > 0 && budget.is_some_and(|budget| started.elapsed() >= budget) {
+            break;
+        }
+        let mut time = world.resource_mut::<Time<Erosion>>();
+        time.advance_by(step_size);
+        time.context_mut().steps += 1;
+        // The schedule was made by the plugin; it is missing only while it runs.
+        if world.try_run_schedule(ErosionStep).is_err() {
+            break;
+        }
+        ran += 1;
+    }
+    let took = started.elapsed();
+
+    let mut time = world.resource_mut::<Time<Erosion>>();
+    if ran == 0 {
+        time.advance_by(Duration::ZERO);
+    }
+    // What was not reached is given up: erosion slows, the game does not.
+    let mut behind = Duration::ZERO;
+    if !due.is_zero() && present {
+        let whole = due.as_nanos() / step_size.as_nanos().max(1);
+        let rest = due.as_nanos() % step_size.as_nanos().max(1);
+        time.context_mut().overstep = Duration::from_nanos(rest as u64);
+        let missed = whole.saturating_sub(u128::from(ran)) as f64;
+        behind = step_size.mul_f64(missed.min(1e6));
+    }
+    let mut last = world.resource_mut::<LastRun>();
+    last.steps = ran;
+    last.took = took;
+    last.behind = behind;
+}
+
+fn publish_changes(
+    terrain: Option<Res<Terrain>>,
+    time: Res<Time<Erosion>>,
+    mut last: ResMut<LastRun>,
+    mut changes: MessageWriter<TerrainChanged>,
+    mut diagnostics: Diagnostics,
+) {
+    diagnostics.add_measurement(&ErosionDiagnostics::STEPS, || f64::from(last.steps));
+    diagnostics.add_measurement(&ErosionDiagnostics::BEHIND, || last.behind.as_secs_f64());
+    if last.steps > 0 {
+        diagnostics.add_measurement(&ErosionDiagnostics::STEP_MS, || {
+            last.took.as_secs_f64() * 1000.0 / f64::from(last.steps)
+        });
+    }
+    let Some(terrain) = terrain else {
+        return;
+    };
+    let replaced = last.published.0 != terrain.id.get();
+    let since = if replaced { 0 } else { last.published.1 };
+    let tiles: Vec<UVec2> = terrain.tiles_changed_since(since).collect();
+    last.published = (terrain.id.get(), terrain.revision());
+    diagnostics.add_measurement(&ErosionDiagnostics::DIRTY_TILES, || tiles.len() as f64);
+    if replaced || time.steps() >= last.drift_measured_at + DRIFT_INTERVAL {
+        last.drift_measured_at = time.steps();
+        diagnostics.add_measurement(&ErosionDiagnostics::MASS_DRIFT, || {
+            terrain.ledger().solids.drift_of_total()
+        });
+    }
+    if !tiles.is_empty() {
+        changes.write(TerrainChanged { tiles, replaced });
+    }
+}

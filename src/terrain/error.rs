@@ -1,0 +1,99 @@
+//! What can be wrong with a terrain's data, said so that a user can mend it.
+
+use super::{Layer, landform::LandformError};
+use bevy::math::UVec2;
+use thiserror::Error;
+
+/// Why a terrain could not be made or changed. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum TerrainError {
+    /// A side is zero or beyond [`Grid::MAX_SIDE`](super::Grid::MAX_SIDE).
+    #[error("terrain size {width} × {height} is out of range: each side must be 1 to {max} cells")]
+    Size {
+        /// Cells along x.
+        width: u32,
+        /// Cells along y.
+        height: u32,
+        /// The largest side.
+        max: u32,
+    },
+    /// The cell size is not a usable length.
+    #[error("cell size {0} m is out of range: it must be 0.001 to 100000 m")]
+    CellSize(f32),
+    /// The world origin is not finite.
+    #[error("terrain origin ({0}, {1}, {2}) is not finite")]
+    Origin(f32, f32, f32),
+    /// A layer has the wrong number of values.
+    #[error(
+        "layer `{layer}` has {found} values, but {} × {} cells need {expected}",
+        size.x,
+        size.y
+    )]
+    Length {
+        /// The layer.
+        layer: Layer,
+        /// Values given.
+        found: usize,
+        /// Values needed.
+        expected: usize,
+        /// The terrain's size in cells.
+        size: UVec2,
+    },
+    /// A value is not finite, or beyond what a layer may hold.
+    #[error("layer `{layer}` at cell ({x}, {y}): {value} is out of range, {expected}")]
+    Value {
+        /// The layer.
+        layer: Layer,
+        /// Column of the first bad value.
+        x: u32,
+        /// Row of the first bad value.
+        y: u32,
+        /// The bad value.
+        value: f32,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// A cell outside the grid was named.
+    #[error("cell ({x}, {y}) lies outside the terrain of {} × {} cells", size.x, size.y)]
+    OutsideGrid {
+        /// Column.
+        x: u32,
+        /// Row.
+        y: u32,
+        /// The terrain's size in cells.
+        size: UVec2,
+    },
+    /// A landform's settings are wrong.
+    #[error(transparent)]
+    Landform(#[from] LandformError),
+}
+
+/// Why a model's settings cannot be used. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("`{model}.{field}`: {reason}")]
+pub struct SettingsError {
+    /// The model, e.g. `Droplets`.
+    pub model: &'static str,
+    /// The field that is wrong.
+    pub field: &'static str,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// Checks that `value` is finite and within `range`; used by every model's `check`.
+pub(crate) fn in_range(
+    model: &'static str,
+    field: &'static str,
+    value: f32,
+    range: core::ops::RangeInclusive<f32>,
+) -> Result<(), SettingsError> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(SettingsError {
+        model,
+        field,
+        reason: format!("must be {} to {}, was {value}", range.start(), range.end()),
+    })
+}

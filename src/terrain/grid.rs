@@ -1,0 +1,137 @@
+//! The one place that knows where a cell lies in the world.
+//!
+//! Row-major; grid x → world +X, grid y → world +Z, height → world +Y. Samples
+//! are cell-centred: cell (i, j) covers `cell_size`² and its centre lies at
+//! `origin + ((i + ½)·l − W·l/2, 0, (j + ½)·l − H·l/2)`.
+
+use super::TerrainError;
+use bevy::{math::*, prelude::Reflect};
+
+/// Side of a tile in cells: the unit of change tracking and of chunk meshes.
+pub const TILE: u32 = 64;
+
+/// Size, resolution and place of a terrain.
+#[derive(Clone, Copy, Debug, PartialEq, Reflect)]
+pub struct Grid {
+    size: UVec2,
+    cell_size: f32,
+    origin: Vec3,
+}
+
+impl Grid {
+    /// The largest number of cells along one side.
+    pub const MAX_SIDE: u32 = 16_384;
+
+    /// A grid of `size` cells of `cell_size` metres, centred on the world's origin.
+    pub fn new(size: UVec2, cell_size: f32) -> Result<Self, TerrainError> {
+        if size.min_element() == 0 || size.max_element() > Self::MAX_SIDE {
+            return Err(TerrainError::Size {
+                width: size.x,
+                height: size.y,
+                max: Self::MAX_SIDE,
+            });
+        }
+        if !(1e-3..=1e5).contains(&cell_size) {
+            return Err(TerrainError::CellSize(cell_size));
+        }
+        Ok(Self {
+            size,
+            cell_size,
+            origin: Vec3::ZERO,
+        })
+    }
+
+    /// Moves the grid's centre to `origin`. units: m
+    pub fn with_origin(mut self, origin: Vec3) -> Result<Self, TerrainError> {
+        if !origin.is_finite() {
+            return Err(TerrainError::Origin(origin.x, origin.y, origin.z));
+        }
+        self.origin = origin;
+        Ok(self)
+    }
+
+    /// Cells along x and y.
+    pub fn size(&self) -> UVec2 {
+        self.size
+    }
+
+    /// Cells along x.
+    pub fn width(&self) -> usize {
+        self.size.x as usize
+    }
+
+    /// Cells along y (rows).
+    pub fn height(&self) -> usize {
+        self.size.y as usize
+    }
+
+    /// Number of cells.
+    pub fn cells(&self) -> usize {
+        self.width() * self.height()
+    }
+
+    /// Side of a cell. units: m
+    pub fn cell_size(&self) -> f32 {
+        self.cell_size
+    }
+
+    /// Area of a cell. units: m²
+    pub fn cell_area(&self) -> f64 {
+        f64::from(self.cell_size) * f64::from(self.cell_size)
+    }
+
+    /// World position of the grid's centre at height zero. units: m
+    pub fn origin(&self) -> Vec3 {
+        self.origin
+    }
+
+    /// Width and depth of the land. units: m
+    pub fn extent(&self) -> Vec2 {
+        self.size.as_vec2() * self.cell_size
+    }
+
+    /// Position of cell (x, y) in a layer.
+    pub fn index(&self, x: u32, y: u32) -> usize {
+        y as usize * self.width() + x as usize
+    }
+
+    /// World position of a cell's centre, at height zero. units: m
+    pub fn cell_centre(&self, x: u32, y: u32) -> Vec3 {
+        let half = self.extent() * 0.5;
+        self.origin
+            + Vec3::new(
+                (x as f32 + 0.5) * self.cell_size - half.x,
+                0.0,
+                (y as f32 + 0.5) * self.cell_size - half.y,
+            )
+    }
+
+    /// Continuous grid coordinates of a world position: cell (i, j)'s centre is
+    /// at exactly (i, j). Not limited to the grid.
+    pub fn world_to_grid(&self, position: Vec3) -> Vec2 {
+        let from_corner = (position - self.origin).xz() + self.extent() * 0.5;
+        from_corner / self.cell_size - 0.5
+    }
+
+    /// The cell that covers a world position, or `None` outside the land.
+    pub fn cell_at(&self, position: Vec3) -> Option<UVec2> {
+        let cell = (self.world_to_grid(position) + 0.5).floor();
+        let inside = cell.cmpge(Vec2::ZERO).all() && cell.cmplt(self.size.as_vec2()).all();
+        inside.then(|| cell.as_uvec2())
+    }
+
+    /// Number of tiles along x and y.
+    pub fn tiles(&self) -> UVec2 {
+        UVec2::new(self.size.x.div_ceil(TILE), self.size.y.div_ceil(TILE))
+    }
+
+    /// The cells of a tile: columns and rows, cut at the grid's edge.
+    pub fn tile_cells(&self, tile: UVec2) -> (core::ops::Range<usize>, core::ops::Range<usize>) {
+        let from = tile * TILE;
+        let to = (from + TILE).min(self.size);
+        (
+            from.x as usize..to.x.max(from.x) as usize,
+            from.y as usize..to.y.max(from.y) as usize,
+        )
+    }
+}

@@ -1,0 +1,130 @@
+//! Every volume of rock and water, accounted for.
+//!
+//! Two sums stay constant whatever the models, the weather and the player do:
+//!
+//! ```text
+//! solids = bedrock + soil + suspended + carried + left − added + lost
+//! water  = standing + carried + evaporated + drained + left
+//!          − rained − poured − sea_inflow − added + lost
+//! ```
+//!
+//! All volumes are in m³ and in `f64`. `lost` is non-zero only for
+//! `as_published()` settings, whose methods lose mass by themselves.
+
+use bevy::prelude::Reflect;
+
+/// Volumes of rock and earth. units: m³
+#[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
+pub struct SolidsLedger {
+    /// In bedrock, counted from height zero (so it may be negative).
+    pub bedrock: f64,
+    /// In soil.
+    pub soil: f64,
+    /// Suspended in water.
+    pub suspended: f64,
+    /// Under way in droplets, a player's hand or a river.
+    pub carried: f64,
+    /// Gone over the border.
+    pub left: f64,
+    /// Brought in by edits.
+    pub added: f64,
+    /// Lost by a method that does not conserve (`as_published()` only).
+    pub lost: f64,
+    /// Taken up from the ground so far, by whatever model.
+    pub moved: f64,
+    /// The constant: what the terrain started with.
+    pub initial: f64,
+    /// Sum of all absolute volumes: what drift is measured against.
+    pub total: f64,
+}
+
+/// Volumes of water. units: m³
+#[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
+pub struct WaterLedger {
+    /// On the ground.
+    pub standing: f64,
+    /// Under way in a player's hand or a river.
+    pub carried: f64,
+    /// Gone into the air.
+    pub evaporated: f64,
+    /// Taken by sinks.
+    pub drained: f64,
+    /// Gone over the border.
+    pub left: f64,
+    /// Fallen as rain.
+    pub rained: f64,
+    /// Poured by sources.
+    pub poured: f64,
+    /// Come in from the sea.
+    pub sea_inflow: f64,
+    /// Brought in by edits.
+    pub added: f64,
+    /// Lost by a method that does not conserve (`as_published()` only).
+    pub lost: f64,
+    /// The constant: what the terrain started with.
+    pub initial: f64,
+}
+
+/// The terrain's balance sheet at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
+pub struct Ledger {
+    /// Rock and earth.
+    pub solids: SolidsLedger,
+    /// Water.
+    pub water: WaterLedger,
+}
+
+impl SolidsLedger {
+    /// The sum that must stay equal to [`initial`](Self::initial). units: m³
+    pub fn balance(&self) -> f64 {
+        self.bedrock + self.soil + self.suspended + self.carried + self.left - self.added
+            + self.lost
+    }
+
+    /// Volume that appeared (positive) or vanished (negative). units: m³
+    pub fn drift(&self) -> f64 {
+        self.balance() - self.initial
+    }
+
+    /// Drift in proportion to all there is.
+    pub fn drift_of_total(&self) -> f64 {
+        ratio(self.drift(), self.total)
+    }
+
+    /// Drift in proportion to the volume moved so far.
+    pub fn drift_of_moved(&self) -> f64 {
+        ratio(self.drift(), self.moved)
+    }
+}
+
+impl WaterLedger {
+    /// The sum that must stay equal to [`initial`](Self::initial). units: m³
+    pub fn balance(&self) -> f64 {
+        self.standing + self.carried + self.evaporated + self.drained + self.left
+            - self.rained
+            - self.poured
+            - self.sea_inflow
+            - self.added
+            + self.lost
+    }
+
+    /// Volume that appeared (positive) or vanished (negative). units: m³
+    pub fn drift(&self) -> f64 {
+        self.balance() - self.initial
+    }
+
+    /// Drift in proportion to all the water that ever was.
+    pub fn drift_of_total(&self) -> f64 {
+        let total = self.initial + self.rained + self.poured + self.sea_inflow + self.added.abs();
+        ratio(self.drift(), total)
+    }
+}
+
+/// `part / whole`, and zero when there is nothing to compare with and no drift.
+fn ratio(part: f64, whole: f64) -> f64 {
+    if part == 0.0 {
+        0.0
+    } else {
+        part / whole.max(f64::MIN_POSITIVE)
+    }
+}

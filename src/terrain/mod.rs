@@ -1,0 +1,434 @@
+//! The ground that everything shares: layers, places, change tracking, ledger.
+//!
+//! Per cell, in metres: `bedrock` (an elevation), `soil`, `water` and
+//! `suspended` sediment (thicknesses ≥ 0), and optionally `hardness` (0 erodes
+//! freely … 1 not at all). Ground = bedrock + soil. See [`Grid`] for where a
+//! cell lies in the world.
+
+mod error;
+mod grid;
+mod hash;
+pub mod landform;
+mod ledger;
+mod sample;
+mod tiles;
+
+pub(crate) use error::in_range;
+pub use error::{SettingsError, TerrainError};
+pub use grid::{Grid, TILE};
+pub use landform::Landform;
+pub use ledger::{Ledger, SolidsLedger, WaterLedger};
+
+use crate::parallel::Workers;
+use bevy::{math::*, prelude::*};
+use core::sync::atomic::{AtomicU64, Ordering};
+use tiles::TileRevisions;
+
+/// A layer of the terrain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Reflect)]
+pub enum Layer {
+    /// Elevation of solid rock. units: m
+    Bedrock,
+    /// Thickness of loose ground. units: m
+    Soil,
+    /// Depth of water. units: m
+    Water,
+    /// Sediment in the water, as a thickness. units: m
+    Suspended,
+    /// Resistance to erosion, 0 to 1.
+    Hardness,
+}
+
+impl core::fmt::Display for Layer {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Layer::Bedrock => "bedrock",
+            Layer::Soil => "soil",
+            Layer::Water => "water",
+            Layer::Suspended => "suspended",
+            Layer::Hardness => "hardness",
+        })
+    }
+}
+
+impl Layer {
+    /// What a value of this layer may be: lowest, highest, in words.
+    fn range(self) -> (f32, f32, &'static str) {
+        match self {
+            Layer::Bedrock => (-1e9, 1e9, "an elevation must be finite and within ±1e9 m"),
+            Layer::Hardness => (0.0, 1.0, "hardness must be 0 to 1"),
+            _ => (0.0, 1e9, "a thickness must be finite and 0 to 1e9 m"),
+        }
+    }
+}
+
+/// Tells one terrain from another: a clone or a replacement has a new one.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TerrainId(u64);
+
+impl TerrainId {
+    fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The number itself, to remember which terrain a state belongs to.
+    pub fn get(&self) -> u64 {
+        self.0
+    }
+}
+
+impl Clone for TerrainId {
+    fn clone(&self) -> Self {
+        Self::new()
+    }
+}
+
+/// The layered terrain, a resource. Insert it and it is simulated and drawn.
+#[derive(Resource, Clone, Debug)]
+pub struct Terrain {
+    pub(crate) id: TerrainId,
+    grid: Grid,
+    bedrock: Vec<f32>,
+    /// What is too small for `bedrock`'s `f32` at its elevation: the low part
+    /// of a two-float sum, so that erosion neither loses mass nor stalls at
+    /// altitude (at 3000 m one ulp is a quarter of a millimetre).
+    bedrock_rest: Vec<f32>,
+    soil: Vec<f32>,
+    water: Vec<f32>,
+    suspended: Vec<f32>,
+    hardness: Option<Vec<f32>>,
+    /// An elevation of this land. Solvers count heights from it, so that they
+    /// compute alike at any altitude.
+    datum: f32,
+    tiles: TileRevisions,
+    /// Running terms of the ledger; its standing volumes are summed on demand.
+    pub(crate) account: Ledger,
+}
+
+/// All layers at once, for solvers.
+pub(crate) struct LayersMut<'a> {
+    pub bedrock: &'a mut [f32],
+    pub bedrock_rest: &'a mut [f32],
+    pub soil: &'a mut [f32],
+    pub hardness: Option<&'a [f32]>,
+}
+
+impl Terrain {
+    /// Flat bedrock at height zero.
+    pub fn flat(size: UVec2, cell_size: f32) -> Result<Self, TerrainError> {
+        let cells = Grid::new(size, cell_size)?.cells();
+        Self::from_heights(size, cell_size, vec![0.0; cells])
+    }
+
+    /// Bare bedrock of the given elevations, row by row. units: m
+    pub fn from_heights(
+        size: UVec2,
+        cell_size: f32,
+        bedrock: Vec<f32>,
+    ) -> Result<Self, TerrainError> {
+        let grid = Grid::new(size, cell_size)?;
+        check_layer(&grid, Layer::Bedrock, &bedrock)?;
+        let zeros = vec![0.0; grid.cells()];
+        let mut terrain = Self {
+            id: TerrainId::new(),
+            bedrock,
+            bedrock_rest: zeros.clone(),
+            soil: zeros.clone(),
+            water: zeros.clone(),
+            suspended: zeros,
+            hardness: None,
+            datum: 0.0,
+            tiles: TileRevisions::new(&grid),
+            account: Ledger::default(),
+            grid,
+        };
+        terrain.datum = lowest(&terrain.bedrock);
+        terrain.open_books();
+        Ok(terrain)
+    }
+
+    /// Bare bedrock in the shape of a [`Landform`].
+    pub fn generate(
+        landform: &(impl Landform + ?Sized),
+        size: UVec2,
+        cell_size: f32,
+    ) -> Result<Self, TerrainError> {
+        let grid = Grid::new(size, cell_size)?;
+        landform.check()?;
+        let height = landform.sampler(grid.extent().as_dvec2());
+        let mut bedrock = vec![0.0f32; grid.cells()];
+        let rows = bedrock.chunks_mut(grid.width()).enumerate();
+        Workers::global().each(rows, |(y, row)| {
+            for (x, value) in row.iter_mut().enumerate() {
+                let centre = (DVec2::new(x as f64, y as f64) + 0.5 - grid.size().as_dvec2() * 0.5)
+                    * f64::from(grid.cell_size());
+                *value = height(centre) as f32;
+            }
+        });
+        Self::from_heights(size, cell_size, bedrock)
+    }
+
+    /// Puts the terrain's centre at a world position. units: m
+    pub fn with_origin(mut self, origin: Vec3) -> Result<Self, TerrainError> {
+        self.grid = self.grid.with_origin(origin)?;
+        Ok(self)
+    }
+
+    /// Starts with these values of a layer.
+    pub fn with_layer(mut self, layer: Layer, values: Vec<f32>) -> Result<Self, TerrainError> {
+        self.replace_layer(layer, values)?;
+        self.open_books();
+        Ok(self)
+    }
+
+    /// Starts with an even cover of soil. units: m
+    pub fn with_soil_depth(self, depth: f32) -> Result<Self, TerrainError> {
+        let cells = self.grid.cells();
+        self.with_layer(Layer::Soil, vec![depth; cells])
+    }
+
+    /// Size, resolution and place.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// Cells along x and y.
+    pub fn size(&self) -> UVec2 {
+        self.grid.size()
+    }
+
+    /// Side of a cell. units: m
+    pub fn cell_size(&self) -> f32 {
+        self.grid.cell_size()
+    }
+
+    /// Elevation of bedrock, row by row. units: m
+    pub fn bedrock(&self) -> &[f32] {
+        &self.bedrock
+    }
+
+    /// Thickness of loose ground, row by row. units: m
+    pub fn soil(&self) -> &[f32] {
+        &self.soil
+    }
+
+    /// Depth of water, row by row. units: m
+    pub fn water(&self) -> &[f32] {
+        &self.water
+    }
+
+    /// Suspended sediment as a thickness, row by row. units: m
+    pub fn suspended(&self) -> &[f32] {
+        &self.suspended
+    }
+
+    /// Resistance to erosion (0 to 1), row by row, if the terrain has such a map.
+    pub fn hardness(&self) -> Option<&[f32]> {
+        self.hardness.as_deref()
+    }
+
+    /// Elevation of the ground (bedrock + soil) of a cell by its index.
+    ///
+    /// # Panics
+    ///
+    /// When `index` is not below [`Grid::cells`], as with any slice.
+    pub fn ground(&self, index: usize) -> f32 {
+        self.bedrock[index] + self.soil[index]
+    }
+
+    /// Elevation of the ground everywhere, row by row. units: m
+    pub fn ground_heights(&self) -> Vec<f32> {
+        let layers = self.bedrock.iter().zip(&self.soil);
+        layers.map(|(bedrock, soil)| bedrock + soil).collect()
+    }
+
+    /// Replaces a whole layer. The difference is booked as added by edits.
+    pub fn set_layer(&mut self, layer: Layer, values: Vec<f32>) -> Result<(), TerrainError> {
+        let before = self.standing();
+        self.replace_layer(layer, values)?;
+        let after = self.standing();
+        self.account.solids.added +=
+            after.solids.bedrock + after.solids.soil + after.solids.suspended
+                - before.solids.bedrock
+                - before.solids.soil
+                - before.solids.suspended;
+        self.account.water.added += after.water.standing - before.water.standing;
+        Ok(())
+    }
+
+    /// Takes the hardness map away.
+    pub fn remove_hardness(&mut self) {
+        self.hardness = None;
+    }
+
+    /// The number of the newest change; see [`tiles_changed_since`](Self::tiles_changed_since).
+    pub fn revision(&self) -> u64 {
+        self.tiles.current()
+    }
+
+    /// The 64 × 64 tiles that changed after a revision; 0 gives all tiles.
+    pub fn tiles_changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + '_ {
+        self.tiles.changed_since(revision)
+    }
+
+    /// Every volume of rock and water, in m³.
+    pub fn ledger(&self) -> Ledger {
+        let mut ledger = self.account;
+        let standing = self.standing();
+        ledger.solids.bedrock = standing.solids.bedrock;
+        ledger.solids.soil = standing.solids.soil;
+        ledger.solids.suspended = standing.solids.suspended;
+        ledger.solids.total = standing.solids.total;
+        ledger.water.standing = standing.water.standing;
+        ledger
+    }
+
+    /// A fingerprint of all layers: equal states, equal hashes, on any machine.
+    pub fn state_hash(&self) -> u64 {
+        let mut hash = hash::StateHash::default();
+        let Vec3 { x, y, z } = self.grid.origin();
+        hash.words([self.size().x, self.size().y]);
+        hash.floats(&[self.cell_size(), x, y, z]);
+        for layer in [
+            &self.bedrock,
+            &self.bedrock_rest,
+            &self.soil,
+            &self.water,
+            &self.suspended,
+        ] {
+            hash.floats(layer);
+        }
+        hash.floats(self.hardness.as_deref().unwrap_or_default());
+        hash.finish()
+    }
+
+    /// Ground of a cell above the datum, with bedrock's rest.
+    #[inline]
+    pub(crate) fn relative_ground(&self, index: usize) -> f32 {
+        relative_ground(
+            self.bedrock[index],
+            self.bedrock_rest[index],
+            self.soil[index],
+            self.datum,
+        )
+    }
+
+    pub(crate) fn datum(&self) -> f32 {
+        self.datum
+    }
+
+    pub(crate) fn layers_mut(&mut self) -> LayersMut<'_> {
+        LayersMut {
+            bedrock: &mut self.bedrock,
+            bedrock_rest: &mut self.bedrock_rest,
+            soil: &mut self.soil,
+            hardness: self.hardness.as_deref(),
+        }
+    }
+
+    /// Marks tiles (by row-major number) as changed.
+    pub(crate) fn mark_tiles(&mut self, tiles: impl IntoIterator<Item = usize>) {
+        self.tiles.mark(tiles);
+    }
+
+    fn replace_layer(&mut self, layer: Layer, values: Vec<f32>) -> Result<(), TerrainError> {
+        check_layer(&self.grid, layer, &values)?;
+        match layer {
+            Layer::Bedrock => {
+                self.bedrock = values;
+                self.bedrock_rest.fill(0.0);
+                self.datum = lowest(&self.bedrock);
+            }
+            Layer::Soil => self.soil = values,
+            Layer::Water => self.water = values,
+            Layer::Suspended => self.suspended = values,
+            Layer::Hardness => self.hardness = Some(values),
+        }
+        self.tiles.mark_all();
+        Ok(())
+    }
+
+    /// Takes what stands now as the ledger's beginning.
+    fn open_books(&mut self) {
+        let mut books = self.standing();
+        books.solids.initial = books.solids.balance();
+        books.water.initial = books.water.standing;
+        self.account = books;
+    }
+
+    /// The volumes that stand on the grid now.
+    fn standing(&self) -> Ledger {
+        let area = self.grid.cell_area();
+        let sum = |layer: &[f32]| sum_of(layer, f64::from) * area;
+        let mut ledger = Ledger::default();
+        ledger.solids.bedrock = sum(&self.bedrock) + sum(&self.bedrock_rest);
+        ledger.solids.soil = sum(&self.soil);
+        ledger.solids.suspended = sum(&self.suspended);
+        ledger.solids.total = sum_of(&self.bedrock, |v| f64::from(v.abs())) * area
+            + ledger.solids.soil
+            + ledger.solids.suspended;
+        ledger.water.standing = sum(&self.water);
+        ledger
+    }
+}
+
+/// Ground above the datum. The difference comes first: it is exact, so a hill
+/// at 3000 m gives the same numbers as one at 0 m.
+#[inline(always)]
+pub(crate) fn relative_ground(bedrock: f32, rest: f32, soil: f32, datum: f32) -> f32 {
+    ((bedrock - datum) + rest) + soil
+}
+
+fn lowest(values: &[f32]) -> f32 {
+    values.iter().copied().fold(f32::INFINITY, f32::min)
+}
+
+/// Adds `change` to bedrock kept as a two-float sum (`high` + `rest`).
+#[inline(always)]
+pub(crate) fn add_to_bedrock(high: &mut f32, rest: &mut f32, change: f32) {
+    let wanted = *rest + change;
+    let new = *high + wanted;
+    // What `high` really gained; exact unless `wanted` dwarfs `high`, where
+    // the general two-sum form still is.
+    let gained = new - *high;
+    let error = (*high - (new - gained)) + (wanted - gained);
+    *high = new;
+    *rest = error;
+}
+
+/// Sum in eight lanes: a fixed order, and fast enough to run beside a game.
+fn sum_of(values: &[f32], map: impl Fn(f32) -> f64) -> f64 {
+    let mut lanes = [0.0f64; 8];
+    let chunks = values.chunks_exact(8);
+    let tail: f64 = chunks.remainder().iter().map(|&v| map(v)).sum();
+    for chunk in chunks {
+        for (lane, &value) in lanes.iter_mut().zip(chunk) {
+            *lane += map(value);
+        }
+    }
+    lanes.iter().sum::<f64>() + tail
+}
+
+fn check_layer(grid: &Grid, layer: Layer, values: &[f32]) -> Result<(), TerrainError> {
+    if values.len() != grid.cells() {
+        return Err(TerrainError::Length {
+            layer,
+            found: values.len(),
+            expected: grid.cells(),
+            size: grid.size(),
+        });
+    }
+    let (lowest, highest, expected) = layer.range();
+    // NaN fails the comparison, so it is found too.
+    match values.iter().position(|v| !(lowest..=highest).contains(v)) {
+        None => Ok(()),
+        Some(index) => Err(TerrainError::Value {
+            layer,
+            x: (index % grid.width()) as u32,
+            y: (index / grid.width()) as u32,
+            value: values[index],
+            expected,
+        }),
+    }
+}

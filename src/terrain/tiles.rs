@@ -1,0 +1,52 @@
+//! Which 64 × 64 tiles changed, and when: meshes, colliders and masks each
+//! remember the revision they have seen and ask for what is newer.
+
+use super::Grid;
+use bevy::math::UVec2;
+
+/// The revision of each tile's last change.
+#[derive(Clone, Debug)]
+pub(crate) struct TileRevisions {
+    tiles: UVec2,
+    current: u64,
+    last: Vec<u64>,
+}
+
+impl TileRevisions {
+    /// All tiles are new: changed since revision 0.
+    pub fn new(grid: &Grid) -> Self {
+        let tiles = grid.tiles();
+        Self {
+            tiles,
+            current: 1,
+            last: vec![1; (tiles.x * tiles.y) as usize],
+        }
+    }
+
+    pub fn current(&self) -> u64 {
+        self.current
+    }
+
+    /// Marks the tiles (by row-major number) as changed now.
+    pub fn mark(&mut self, tiles: impl IntoIterator<Item = usize>) {
+        self.current += 1;
+        for tile in tiles {
+            if let Some(last) = self.last.get_mut(tile) {
+                *last = self.current;
+            }
+        }
+    }
+
+    pub fn mark_all(&mut self) {
+        self.current += 1;
+        self.last.fill(self.current);
+    }
+
+    pub fn changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + '_ {
+        let wide = self.tiles.x;
+        (0u32..)
+            .zip(&self.last)
+            .filter(move |&(_, &last)| last > revision)
+            .map(move |(i, _)| UVec2::new(i % wide, i / wide))
+    }
+}

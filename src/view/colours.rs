@@ -1,0 +1,170 @@
+//! Colours of the ground by material, slope and height.
+
+use bevy::{math::Vec2, prelude::*};
+
+/// Paints something measured over the ground.
+#[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[reflect(Default)]
+pub enum Overlay {
+    /// The ground as it is.
+    #[default]
+    None,
+    /// Erosion since the start in red, deposits in blue.
+    Change,
+}
+
+/// Colours of the ground, in linear RGB.
+#[derive(Reflect, Clone, Debug, PartialEq)]
+#[reflect(Default)]
+pub struct Palette {
+    /// Bare bedrock on moderate slopes.
+    pub rock: LinearRgba,
+    /// Bare bedrock on cliffs.
+    pub cliff: LinearRgba,
+    /// Soil that was there from the beginning.
+    pub soil: LinearRgba,
+    /// Plants on gentle, low ground.
+    pub grass: LinearRgba,
+    /// What was deposited since the beginning.
+    pub deposit: LinearRgba,
+    /// Snow on gentle, high ground.
+    pub snow: LinearRgba,
+    /// Height above which snow lies, as a share of the land's relief; above 1
+    /// there is none.
+    pub snow_line: f32,
+    /// Thickness at which a deposit hides what is below. units: m
+    pub deposit_cover: f32,
+    /// Change of height that an [`Overlay`] shows in full colour. units: m
+    pub overlay_range: f32,
+}
+
+impl Default for Palette {
+    fn default() -> Self {
+        let colour = |hex: u32| {
+            let [_, r, g, b] = hex.to_be_bytes();
+            LinearRgba::from(Srgba::rgb_u8(r, g, b))
+        };
+        Self {
+            rock: colour(0x8a8378),
+            cliff: colour(0x5f5a55),
+            soil: colour(0x7a6448),
+            grass: colour(0x5d6b3a),
+            deposit: colour(0xb09a74),
+            snow: colour(0xf2f4f7),
+            snow_line: 0.78,
+            deposit_cover: 1.2,
+            overlay_range: 8.0,
+        }
+    }
+}
+
+/// What the painter knows of a vertex.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spot {
+    /// Horizontal place, for natural variation. units: m
+    pub place: Vec2,
+    /// Height as a share of the land's relief at the start.
+    pub relative_height: f32,
+    /// Upward part of the normal: 1 is flat.
+    pub up: f32,
+    /// Thickness of loose ground. units: m
+    pub soil: f32,
+    /// Change of the ground since the start. units: m
+    pub change: f32,
+    /// Depth of water. units: m
+    pub water: f32,
+}
+
+impl Palette {
+    /// The colour of a vertex.
+    pub fn colour(&self, spot: &Spot, overlay: Overlay) -> LinearRgba {
+        let base = self.ground(spot);
+        match overlay {
+            Overlay::None => base,
+            Overlay::Change => self.change(base, spot),
+        }
+    }
+
+    fn ground(&self, spot: &Spot) -> LinearRgba {
+        // Two sizes of blotches keep borders between colours from being lines.
+        let blotch = value_noise(spot.place / 23.0) * 0.6 + value_noise(spot.place / 7.0) * 0.4;
+        let vary = blotch - 0.5;
+        let steep = ramp(spot.up + vary * 0.10, 0.86, 0.66);
+        let mut colour = self.rock.mix(&self.cliff, steep);
+        // Beds of the rock show on steep ground.
+        let bed = value_noise(Vec2::new(spot.relative_height * 60.0, 0.0));
+        colour = shade(colour, 1.0 + (bed - 0.5) * 0.22 * (0.3 + steep));
+
+        let gentle = ramp(spot.up + vary * 0.12, 0.78, 0.93);
+        let low = ramp(spot.relative_height + vary * 0.25, 0.75, 0.40);
+        let old_soil = spot.soil - spot.change.max(0.0);
+        let earth = self.soil.mix(&self.grass, gentle * low);
+        // Plants take hold on bare gentle ground too, a little.
+        let cover = ramp(old_soil, 0.0, 0.4).max(gentle * low * 0.75);
+        colour = colour.mix(&earth, cover);
+
+        // Deposits are never one colour: bars of gravel, damp and overgrown parts.
+        let fresh = ramp(spot.change.min(spot.soil), 0.02, self.deposit_cover);
+        let bars = value_noise(spot.place / 41.0) * 0.7 + value_noise(spot.place / 5.0) * 0.3;
+        let overgrown = ramp(bars + vary * 0.3, 0.45, 0.85) * gentle * low * 0.7;
+        let deposit = shade(self.deposit, 0.86 + 0.28 * bars).mix(&self.grass, overgrown);
+        colour = colour.mix(&deposit, fresh * (0.75 + 0.2 * blotch));
+
+        let high = ramp(
+            spot.relative_height + vary * 0.12,
+            self.snow_line,
+            self.snow_line + 0.08,
+        );
+        let holds = ramp(spot.up + vary * 0.1, 0.62, 0.80);
+        colour = colour.mix(&self.snow, high * holds);
+        let wet = ramp(spot.water, 0.0, 0.05);
+        shade(colour, (1.0 + vary * 0.16) * (1.0 - 0.35 * wet))
+    }
+
+    fn change(&self, base: LinearRgba, spot: &Spot) -> LinearRgba {
+        let grey = base.luminance();
+        let grey = LinearRgba::rgb(grey, grey, grey);
+        // Square root: thin veils are seen as well.
+        let amount = (spot.change.abs() / self.overlay_range.max(1e-6))
+            .min(1.0)
+            .sqrt();
+        let tint = if spot.change < 0.0 {
+            LinearRgba::rgb(0.80, 0.06, 0.03)
+        } else {
+            LinearRgba::rgb(0.04, 0.16, 0.85)
+        };
+        grey.mix(&tint, amount)
+    }
+}
+
+fn shade(colour: LinearRgba, factor: f32) -> LinearRgba {
+    LinearRgba::rgb(
+        colour.red * factor,
+        colour.green * factor,
+        colour.blue * factor,
+    )
+}
+
+/// 0 at `from`, 1 at `to` (which may be smaller), smooth between.
+fn ramp(value: f32, from: f32, to: f32) -> f32 {
+    let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+/// Smooth noise from 0 to 1 on a unit lattice.
+fn value_noise(at: Vec2) -> f32 {
+    let cell = at.floor();
+    let t = at - cell;
+    let t = t * t * (Vec2::splat(3.0) - 2.0 * t);
+    let corner = |dx: i32, dy: i32| {
+        let (x, y) = (cell.x as i32 + dx, cell.y as i32 + dy);
+        let mut hash = (x as u32).wrapping_mul(0x9E37_79B1) ^ (y as u32).wrapping_mul(0x85EB_CA77);
+        hash = (hash ^ (hash >> 15)).wrapping_mul(0x2C1B_3C6D);
+        hash ^= hash >> 13;
+        (hash >> 8) as f32 / (1u32 << 24) as f32
+    };
+    let blend = |a: f32, b: f32, t: f32| a + (b - a) * t;
+    let north = blend(corner(0, 0), corner(1, 0), t.x);
+    let south = blend(corner(0, 1), corner(1, 1), t.x);
+    blend(north, south, t.y)
+}

@@ -1,0 +1,29 @@
+//! What people see: the terrain as ordinary meshes (feature `render`).
+//!
+//! The ground is drawn by one entity a chunk of 64 × 64 quads, marked
+//! [`TerrainChunk`], with a `Mesh3d` and, at first, a `StandardMaterial` that
+//! shows the vertex colours of [`TerrainView`]. Put any other material on the
+//! chunks (`Added<TerrainChunk>` finds new ones): the view only ever replaces
+//! their meshes. Vertices are cell centres; neighbouring chunks share their
+//! border vertices and normals, so there are no cracks and no seams.
+
+mod chunks;
+pub mod colours;
+pub mod mesh;
+
+pub use chunks::{TerrainChunk, TerrainViewPlugin, TerrainViewState};
+pub use colours::{Overlay, Palette};
+
+use bevy::prelude::*;
+
+/// How the terrain is painted. Changing it repaints the terrain.
+#[derive(Resource, Reflect, Clone, Debug, Default, PartialEq)]
+#[reflect(Resource, Default)]
+pub struct TerrainView {
+    /// Colours of rock, soil and deposits.
+    pub palette: Palette,
+    /// What is painted over them.
+    pub overlay: Overlay,
+    /// Draws the land as it was when the view first saw it.
+    pub before: bool,
+}

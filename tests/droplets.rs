@@ -1,0 +1,359 @@
+//! Droplets: the source literally, and our default by its promises.
+
+use crate::{eroded, hills, land, oracle};
+use bevy::math::{UVec2, Vec3};
+use bevy_erode::prelude::*;
+
+fn published_params(settings: &PublishedDroplets) -> oracle::droplets::Params {
+    oracle::droplets::Params {
+        time_step: settings.time_step.into(),
+        height_scale: settings.height_scale.into(),
+        density: settings.density.into(),
+        friction: settings.friction.into(),
+        deposition_rate: settings.deposition_rate.into(),
+        evaporation_rate: settings.evaporation_rate.into(),
+        min_water: settings.min_water.into(),
+    }
+}
+
+fn solver(settings: Droplets, terrain: &Terrain) -> DropletSolver {
+    DropletSolver::new(settings, terrain.grid()).expect("valid settings")
+}
+
+/// Runs the same drops through the crate and the oracle and returns both
+/// changes of height in metres.
+fn against_oracle(drops: &[Vec3]) -> (Vec<f64>, Vec<f64>) {
+    let mut terrain = hills(3);
+    let before = terrain.ground_heights();
+    let settings = Droplets::as_published();
+    let published = settings.published.expect("published settings");
+    let scale = f64::from(published.height_scale) * f64::from(terrain.cell_size());
+    let mut heights: Vec<f64> = before.iter().map(|&h| f64::from(h) / scale).collect();
+    let size = (terrain.size().x.into(), terrain.size().y.into());
+    for drop in drops {
+        let at = terrain.grid().world_to_grid(*drop) + 0.5;
+        let params = published_params(&published);
+        let at = (at.x.into(), at.y.into());
+        oracle::droplets::simulate_droplet(&mut heights, size, at, &params);
+    }
+    solver(settings, &terrain).release(&mut terrain, drops);
+    let ours = (0..before.len()).map(|i| f64::from(terrain.ground(i)) - f64::from(before[i]));
+    let theirs = heights.iter().zip(&before);
+    let theirs = theirs.map(|(new, old)| new * scale - f64::from(*old));
+    (ours.collect(), theirs.collect())
+}
+
+#[test]
+fn published_drop_follows_the_oracle() {
+    for (x, z) in [(0.5, 0.7), (-70.3, 40.1), (90.9, -60.2), (33.3, 12.1)] {
+        let (ours, theirs) = against_oracle(&[Vec3::new(x, 0.0, z)]);
+        let most = theirs.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+        assert!(
+            most > 1e-3,
+            "the drop at ({x}, {z}) must do something: {most}"
+        );
+        for (cell, (our, their)) in ours.iter().zip(&theirs).enumerate() {
+            let off = (our - their).abs();
+            assert!(
+                off < 2e-5 + 1e-3 * most,
+                "cell {cell}: {our} against {their}"
+            );
+        }
+    }
+}
+
+#[test]
+fn published_shower_erodes_as_much_as_the_oracle() {
+    let drops: Vec<Vec3> = (0..2000)
+        .map(|i| {
+            let (u, v) = (
+                (i as f32 * 0.754_877).fract(),
+                (i as f32 * 0.569_84).fract(),
+            );
+            Vec3::new((u - 0.5) * 240.0, 0.0, (v - 0.5) * 180.0)
+        })
+        .collect();
+    let (ours, theirs) = against_oracle(&drops);
+    let cut = |changes: &[f64]| changes.iter().map(|c| (-c).max(0.0)).sum::<f64>();
+    let ratio = cut(&ours) / cut(&theirs);
+    // Single drops diverge once two paths differ by a cell; what they do together does not.
+    assert!((ratio - 1.0).abs() < 0.03, "{ratio}");
+}
+
+#[test]
+fn published_method_loses_mass_and_the_ledger_says_so() {
+    let mut terrain = hills(4);
+    solver(Droplets::as_published(), &terrain).rain(&mut terrain, 5000);
+    let solids = terrain.ledger().solids;
+    let lost = solids.lost / solids.moved;
+    assert!(lost > 0.005, "the source's fault is missing: {lost}");
+    assert!(solids.drift_of_moved().abs() < 1e-4, "{solids:?}");
+    assert!(terrain.soil().iter().any(|&s| s > 0.0), "deposits are soil");
+}
+
+#[test]
+fn nothing_is_lost_over_200_000_drops() {
+    let mut terrain = hills(5);
+    let mut solver = solver(Droplets::seeded(9), &terrain);
+    solver.rain(&mut terrain, 200_000);
+    let solids = terrain.ledger().solids;
+    assert!(solids.moved > 1000.0, "{solids:?}");
+    assert_eq!(solids.lost, 0.0);
+    assert!(solids.drift_of_total().abs() < 1e-6, "{solids:?}");
+    assert!(solids.drift_of_moved().abs() < 1e-4, "{solids:?}");
+}
+
+#[test]
+fn a_hill_erodes_alike_at_any_altitude() {
+    // Heights that add exactly to 3000 m in f32.
+    let base = hills(6).ground_heights();
+    let exact: Vec<f32> = base.iter().map(|h| (h * 1024.0).round() / 1024.0).collect();
+    let volume_at = |altitude: f32| {
+        let heights: Vec<f32> = exact.iter().map(|h| h + altitude).collect();
+        let mut terrain =
+            Terrain::from_heights(UVec2::new(128, 96), 2.0, heights.clone()).expect("valid");
+        solver(Droplets::seeded(1), &terrain).rain(&mut terrain, 20_000);
+        let ledger = terrain.ledger().solids;
+        (ledger.moved, eroded(&heights, &terrain))
+    };
+    let (low, high) = (volume_at(0.0), volume_at(3000.0));
+    assert!(low.0 > 100.0);
+    assert!((high.0 / low.0 - 1.0).abs() < 1e-3, "{low:?} {high:?}");
+    assert!((high.1 / low.1 - 1.0).abs() < 1e-3, "{low:?} {high:?}");
+}
+
+#[test]
+fn resolution_does_not_change_the_landscape() {
+    let run = |cells: u32| {
+        let mut terrain = land(8, UVec2::splat(cells), 512.0 / cells as f32);
+        let before = terrain.ground_heights();
+        let drops = (0.6 * 512.0f64 * 512.0) as u64;
+        let settings = Droplets {
+            max_steps: 2048,
+            ..Droplets::seeded(2)
+        };
+        solver(settings, &terrain).rain(&mut terrain, drops);
+        (eroded(&before, &terrain), terrain)
+    };
+    let (coarse_volume, coarse) = run(256);
+    let (fine_volume, fine) = run(512);
+    let ratio = coarse_volume / fine_volume;
+    assert!((ratio - 1.0).abs() < 0.10, "eroded volume: {ratio}");
+
+    // Hypsometry: the land's heights, sorted, at the same quantiles.
+    let sorted = |terrain: &Terrain| {
+        let mut heights = terrain.ground_heights();
+        heights.sort_by(f32::total_cmp);
+        heights
+    };
+    let (a, b) = (sorted(&coarse), sorted(&fine));
+    let relief = b[b.len() - 1] - b[0];
+    for quantile in [0.05, 0.25, 0.5, 0.75, 0.95] {
+        let at = |heights: &[f32]| heights[(quantile * (heights.len() - 1) as f64) as usize];
+        let off = (at(&a) - at(&b)).abs() / relief;
+        assert!(off < 0.02, "quantile {quantile}: {off}");
+    }
+
+    // Correlation after averaging over blocks of 8 coarse cells.
+    let blocks = |terrain: &Terrain, block: usize| {
+        let width = terrain.grid().width();
+        let mut sums = vec![0.0f64; 32 * 32];
+        for (i, h) in terrain.ground_heights().iter().enumerate() {
+            sums[i / width / block * 32 + i % width / block] += f64::from(*h);
+        }
+        sums
+    };
+    let correlation = correlation(&blocks(&coarse, 8), &blocks(&fine, 16));
+    assert!(correlation > 0.95, "{correlation}");
+}
+
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+    let (ma, mb) = (mean(a), mean(b));
+    let dot = |f: &dyn Fn(f64, f64) -> f64| -> f64 {
+        a.iter().zip(b).map(|(x, y)| f(x - ma, y - mb)).sum()
+    };
+    dot(&|x, y| x * y) / (dot(&|x, _| x * x) * dot(&|_, y| y * y)).sqrt()
+}
+
+#[test]
+fn soil_goes_before_bedrock_and_hard_rock_stays() {
+    let cut = |terrain: Terrain| {
+        let mut terrain = terrain;
+        let before = terrain.ground_heights();
+        solver(Droplets::seeded(3), &terrain).rain(&mut terrain, 5_000);
+        eroded(&before, &terrain)
+    };
+    let cells = hills(7).grid().cells();
+    let bare = cut(hills(7));
+    let soft = cut(hills(7).with_soil_depth(5.0).expect("valid"));
+    let hard = cut(hills(7)
+        .with_layer(Layer::Hardness, vec![1.0; cells])
+        .expect("valid"));
+    assert!(soft > 1.1 * bare, "{soft} {bare}");
+    assert_eq!(hard, 0.0);
+}
+
+#[test]
+fn drops_end_in_standing_water_and_leave_it_as_it_is() {
+    let mut terrain = Terrain::generate(
+        &TiltedPlane {
+            slope: 0.3,
+            ..TiltedPlane::default()
+        },
+        UVec2::new(64, 64),
+        2.0,
+    )
+    .expect("valid");
+    // The lower half stands under water.
+    let water: Vec<f32> = (0..64 * 64)
+        .map(|i| if i / 64 >= 40 { 1.0 } else { 0.0 })
+        .collect();
+    terrain
+        .set_layer(Layer::Water, water.clone())
+        .expect("valid");
+    let settings = Droplets {
+        streams: None,
+        ..Droplets::seeded(1)
+    };
+    solver(settings, &terrain).rain(&mut terrain, 4_000);
+    assert_eq!(terrain.water(), water);
+    let deposit = |rows: core::ops::Range<usize>| -> f32 {
+        terrain.soil()[rows.start * 64..rows.end * 64].iter().sum()
+    };
+    assert!(deposit(36..44) > 0.0, "a delta grows at the shore");
+    assert_eq!(deposit(48..64), 0.0, "nothing is laid down far out");
+}
+
+#[test]
+fn streams_fill_or_breach_closed_hollows() {
+    let shape = Island::new(Ridged::seeded(7).with_feature_size(300.0), 7);
+    let mut terrain = Terrain::generate(&shape, UVec2::splat(256), 4.0).expect("valid");
+    let (_, before) = hollows(&terrain);
+    let settings = Droplets {
+        volume: 20.0,
+        ..Droplets::seeded(7)
+    };
+    solver(settings, &terrain).rain(&mut terrain, 200_000);
+    let (_, after) = hollows(&terrain);
+    assert!(after < 0.2 * before, "hollows hold {after} of {before} m³");
+
+    // The valleys join: a large part of the land drains through few cells.
+    let largest = largest_catchment(&terrain);
+    assert!(
+        largest > 0.02,
+        "the largest catchment is {largest} of the land"
+    );
+}
+
+#[test]
+fn no_spikes_and_no_pits() {
+    let mut terrain = Terrain::generate(&Ridged::seeded(5), UVec2::splat(192), 4.0).expect("valid");
+    let before = lone_cells(&terrain);
+    solver(Droplets::seeded(5), &terrain).rain(&mut terrain, 150_000);
+    let after = lone_cells(&terrain);
+    assert!(
+        after <= before.max(4),
+        "{before} spikes and pits became {after}"
+    );
+}
+
+/// Cells that stand out of all eight neighbours by a quarter of their size.
+fn lone_cells(terrain: &Terrain) -> usize {
+    let (width, height) = (terrain.grid().width(), terrain.grid().height());
+    let ground = terrain.ground_heights();
+    let threshold = 0.25 * terrain.cell_size();
+    let mut count = 0;
+    for y in 1..height - 1 {
+        for x in 1..width - 1 {
+            let around = (0..9).filter(|&i| i != 4).map(|i| {
+                let (nx, ny) = (x + i % 3 - 1, y + i / 3 - 1);
+                ground[ny * width + nx]
+            });
+            let (low, high) = around.fold((f32::MAX, f32::MIN), |(low, high), h| {
+                (low.min(h), high.max(h))
+            });
+            let here = ground[y * width + x];
+            count += usize::from(here > high + threshold || here < low - threshold);
+        }
+    }
+    count
+}
+
+/// Priority flood: the order in which cells drain (outlets first), each cell's
+/// receiver, and the level of the water if every hollow stood full.
+fn flood(terrain: &Terrain) -> (Vec<usize>, Vec<usize>, Vec<f32>) {
+    use std::{cmp::Reverse, collections::BinaryHeap};
+    let (width, height) = (terrain.grid().width(), terrain.grid().height());
+    let ground = terrain.ground_heights();
+    let key = |h: f32| (f64::from(h) * 1e6) as i64;
+    let mut level = vec![f32::INFINITY; ground.len()];
+    let mut receiver: Vec<usize> = (0..ground.len()).collect();
+    let (mut order, mut front) = (Vec::new(), BinaryHeap::new());
+    for i in 0..ground.len() {
+        let (x, y) = (i % width, i / width);
+        if x == 0 || y == 0 || x == width - 1 || y == height - 1 {
+            level[i] = ground[i];
+            front.push(Reverse((key(ground[i]), i)));
+        }
+    }
+    while let Some(Reverse((_, i))) = front.pop() {
+        order.push(i);
+        let (x, y) = (i % width, i / width);
+        for ny in y.saturating_sub(1)..=(y + 1).min(height - 1) {
+            for nx in x.saturating_sub(1)..=(x + 1).min(width - 1) {
+                let n = ny * width + nx;
+                if level[n] == f32::INFINITY {
+                    level[n] = ground[n].max(level[i]);
+                    receiver[n] = i;
+                    front.push(Reverse((key(level[n]), n)));
+                }
+            }
+        }
+    }
+    (order, receiver, level)
+}
+
+/// Cells and volume (m³) of closed hollows.
+fn hollows(terrain: &Terrain) -> (usize, f64) {
+    let (_, _, level) = flood(terrain);
+    let depth = level
+        .iter()
+        .enumerate()
+        .map(|(i, l)| f64::from(l - terrain.ground(i)));
+    let deep: Vec<f64> = depth.filter(|&d| d > 0.05).collect();
+    (
+        deep.len(),
+        deep.iter().sum::<f64>() * terrain.grid().cell_area(),
+    )
+}
+
+/// The largest share of the land that drains through one border cell.
+fn largest_catchment(terrain: &Terrain) -> f64 {
+    let (order, receiver, _) = flood(terrain);
+    let mut area = vec![1usize; order.len()];
+    for &i in order.iter().rev() {
+        if receiver[i] != i {
+            area[receiver[i]] += area[i];
+        }
+    }
+    let most = area.iter().max().copied().unwrap_or_default();
+    most as f64 / area.len() as f64
+}
+
+#[test]
+fn rate_times_time_is_the_number_of_drops() {
+    // Steps of any length release the same drops in the end.
+    let run = |steps: u32| {
+        let mut terrain = hills(9);
+        let mut solver = solver(Droplets::seeded(4), &terrain);
+        for _ in 0..steps {
+            solver.step(&mut terrain, 1.0 / steps as f32);
+        }
+        solver.released()
+    };
+    let expected = (128.0 * 96.0 * 4.0 * Droplets::default().rate) as i64;
+    for steps in [1, 7, 64] {
+        assert!((run(steps) as i64 - expected).abs() <= 1, "{steps}");
+    }
+}

@@ -1,0 +1,4 @@
+//! Slow, literal transcriptions of the methods in `f64`, to hold the fast code against.
+
+pub mod droplets;
+pub mod thermal;

@@ -1,0 +1,146 @@
+//! Random settings: never a panic, never a non-finite value, never a negative layer.
+
+use bevy::math::UVec2;
+use bevy_erode::prelude::*;
+use proptest::prelude::*;
+
+/// Mostly usual values, sometimes anything at all.
+fn any_or(usual: impl Strategy<Value = f32> + 'static) -> BoxedStrategy<f32> {
+    prop_oneof![
+        30 => usual,
+        1 => any::<f32>(),
+        1 => prop_oneof![Just(0.0), Just(f32::NAN), Just(f32::INFINITY), Just(-1.0)],
+    ]
+    .boxed()
+}
+
+fn streams() -> impl Strategy<Value = Option<Streams>> {
+    let some = (
+        any_or(1.0f32..1e4),
+        any_or(0.0f32..5.0),
+        any_or(0.0f32..9.0),
+        any_or(0.01f32..1.0),
+    );
+    prop_oneof![
+        Just(None),
+        some.prop_map(|(onset, pull, power, memory)| {
+            Some(Streams {
+                onset,
+                pull,
+                power,
+                memory,
+            })
+        }),
+    ]
+}
+
+fn published() -> impl Strategy<Value = Option<PublishedDroplets>> {
+    let some = (
+        any_or(0.1f32..2.0),
+        any_or(1.0f32..200.0),
+        any_or(0.01f32..0.5),
+        any_or(0.01f32..0.9),
+        any_or(0.005f32..0.3),
+    );
+    prop_oneof![
+        4 => Just(None),
+        1 => some.prop_map(|(time_step, height_scale, friction, deposition_rate, evaporation_rate)| {
+            Some(PublishedDroplets {
+                time_step,
+                height_scale,
+                friction,
+                deposition_rate,
+                evaporation_rate,
+                ..PublishedDroplets::default()
+            })
+        }),
+    ]
+}
+
+prop_compose! {
+    fn droplets()(
+        seed in any::<u64>(),
+        volume in any_or(0.1f32..100.0),
+        radius in any_or(0.0f32..20.0),
+        gravity in any_or(0.5f32..30.0),
+        friction in any_or(0.0f32..5.0),
+        capacity in any_or(0.0f32..10.0),
+        max_concentration in any_or(0.01f32..1.0),
+        erosion in any_or(0.0f32..10.0),
+        deposition in any_or(0.0f32..10.0),
+        evaporation in any_or(0.0f32..0.5),
+        max_steps in 0u32..200,
+        (streams, published) in (streams(), published()),
+    ) -> Droplets {
+        Droplets {
+            seed, volume, radius, gravity, friction, capacity, max_concentration, erosion,
+            deposition, evaporation, max_steps, streams, published,
+            ..Droplets::default()
+        }
+    }
+}
+
+prop_compose! {
+    fn thermal()(
+        soil_angle in any_or(0.0f32..89.0),
+        bedrock_angle in any_or(0.0f32..89.0),
+        mobility in any_or(0.0f32..100.0),
+        breaking in any_or(0.0f32..10.0),
+        shelter in any_or(0.01f32..5.0),
+    ) -> Thermal {
+        Thermal { soil_angle, bedrock_angle, mobility, breaking, shelter }
+    }
+}
+
+prop_compose! {
+    /// Small lands with cliffs, at any altitude and cell size.
+    fn terrain()(width in 1u32..40, height in 1u32..40)(
+        heights in prop::collection::vec(-300.0f32..300.0, (width * height) as usize),
+        soil in prop::collection::vec(0.0f32..3.0, (width * height) as usize),
+        altitude in prop_oneof![Just(0.0f32), Just(8000.0), -1e6f32..1e6],
+        cell_size in 0.05f32..50.0,
+        width in Just(width),
+        height in Just(height),
+    ) -> Terrain {
+        let heights = heights.iter().map(|h| h + altitude).collect();
+        Terrain::from_heights(UVec2::new(width, height), cell_size, heights)
+            .and_then(|terrain| terrain.with_layer(Layer::Soil, soil))
+            .expect("a valid terrain")
+    }
+}
+
+fn assert_sound(terrain: &Terrain) -> Result<(), TestCaseError> {
+    prop_assert!(terrain.bedrock().iter().all(|v| v.is_finite()));
+    prop_assert!(terrain.soil().iter().all(|v| v.is_finite() && *v >= 0.0));
+    let solids = terrain.ledger().solids;
+    prop_assert!(solids.drift_of_total().abs() < 1e-6, "{solids:?}");
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn droplets_stay_sound(settings in droplets(), mut terrain in terrain()) {
+        match DropletSolver::new(settings.clone(), terrain.grid()) {
+            Ok(mut solver) => {
+                solver.rain(&mut terrain, 300);
+                assert_sound(&terrain)?;
+            }
+            Err(error) => prop_assert!(error.to_string().contains("must be"), "{error}"),
+        }
+    }
+
+    #[test]
+    fn thermal_stays_sound(settings in thermal(), mut terrain in terrain(), dt in any_or(0.001f32..10.0)) {
+        match ThermalSolver::new(settings.clone(), terrain.grid()) {
+            Ok(mut solver) => {
+                for _ in 0..5 {
+                    solver.step(&mut terrain, dt);
+                }
+                assert_sound(&terrain)?;
+            }
+            Err(error) => prop_assert!(error.to_string().contains("must be"), "{error}"),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! All integration tests in one program: linking Bevy once is slow enough.
+
+mod app;
+mod contract;
+mod determinism;
+mod droplets;
+mod oracle;
+mod properties;
+mod terrain;
+mod thermal;
+mod view;
+
+use bevy::math::UVec2;
+use bevy_erode::prelude::*;
+
+/// A land that every test may use: rough hills of 128 × 96 cells of 2 m.
+fn hills(seed: u32) -> Terrain {
+    land(seed, UVec2::new(128, 96), 2.0)
+}
+
+/// Rough hills of 250 m × 190 m and more, the same at any resolution.
+fn land(seed: u32, size: UVec2, cell_size: f32) -> Terrain {
+    let shape = Fbm::seeded(seed).with_feature_size(150.0).with_height(60.0);
+    Terrain::generate(&shape, size, cell_size).expect("a valid landform")
+}
+
+/// Volume that lies lower than before. units: m³
+fn eroded(before: &[f32], terrain: &Terrain) -> f64 {
+    let cut = before.iter().enumerate();
+    let cut = cut.map(|(i, old)| f64::from((old - terrain.ground(i)).max(0.0)));
+    cut.sum::<f64>() * terrain.grid().cell_area()
+}

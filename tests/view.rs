@@ -1,0 +1,208 @@
+//! The drawn terrain, without a renderer: chunk entities and their meshes.
+
+use bevy::{
+    camera::primitives::Aabb, ecs::system::RunSystemOnce, math::UVec2, mesh::VertexAttributeValues,
+    prelude::*,
+};
+use bevy_erode::prelude::*;
+use std::collections::HashMap;
+
+fn create_app(terrain: Terrain) -> App {
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins,
+        AssetPlugin::default(),
+        bevy::mesh::MeshPlugin,
+        ErosionPlugin::default(),
+    ))
+    .init_asset::<StandardMaterial>()
+    .insert_resource(terrain);
+    settle(&mut app);
+    app
+}
+
+/// Runs frames until all meshes are up to date.
+fn settle(app: &mut App) {
+    for _ in 0..2000 {
+        app.update();
+        let world = app.world();
+        if world
+            .resource::<TerrainViewState>()
+            .is_settled(world.resource())
+        {
+            return;
+        }
+        std::thread::sleep(core::time::Duration::from_millis(1));
+    }
+    panic!("the meshes never settled");
+}
+
+struct Chunk {
+    place: Vec3,
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    bounds: Aabb,
+    triangles: usize,
+}
+
+fn chunks(app: &mut App) -> HashMap<UVec2, Chunk> {
+    let read = |query: Query<(&TerrainChunk, &Mesh3d, &Transform, &Aabb)>,
+                meshes: Res<Assets<Mesh>>| {
+        let vectors = |mesh: &Mesh, attribute| match mesh.attribute(attribute) {
+            Some(VertexAttributeValues::Float32x3(v)) => {
+                v.iter().map(|&v| Vec3::from(v)).collect::<Vec<_>>()
+            }
+            other => panic!("{other:?}"),
+        };
+        query
+            .iter()
+            .map(|(chunk, mesh, transform, bounds)| {
+                let mesh = meshes.get(&mesh.0).expect("a mesh");
+                let chunk_data = Chunk {
+                    place: transform.translation,
+                    positions: vectors(mesh, Mesh::ATTRIBUTE_POSITION),
+                    normals: vectors(mesh, Mesh::ATTRIBUTE_NORMAL),
+                    bounds: *bounds,
+                    triangles: mesh.indices().expect("indices").len() / 3,
+                };
+                (chunk.coord, chunk_data)
+            })
+            .collect::<HashMap<_, _>>()
+    };
+    app.world_mut().run_system_once(read).expect("runs")
+}
+
+#[test]
+fn chunks_cover_the_land_without_cracks_or_seams() {
+    for size in [
+        UVec2::new(150, 100),
+        UVec2::new(64, 65),
+        UVec2::new(2, 2),
+        UVec2::new(129, 66),
+    ] {
+        let terrain = crate::land(3, size, 2.5)
+            .with_origin(Vec3::new(30.0, 4.0, -70.0))
+            .expect("valid");
+        let mut app = create_app(terrain.clone());
+        let chunks = chunks(&mut app);
+        let mut seen: HashMap<(i64, i64), (Vec3, Vec3)> = HashMap::new();
+        for chunk in chunks.values() {
+            for (position, normal) in chunk.positions.iter().zip(&chunk.normals) {
+                let world = chunk.place + *position;
+                // Vertices are cell centres.
+                let cell = terrain.grid().world_to_grid(world).round();
+                assert!((terrain.grid().world_to_grid(world) - cell).length() < 1e-3);
+                let index = terrain.grid().index(cell.x as u32, cell.y as u32);
+                let ground = terrain.ground(index) + 4.0;
+                assert!((world.y - ground).abs() < 1e-3, "{world} {ground}");
+                let expected = terrain.normal_at(world).expect("inside");
+                assert!(normal.distance(expected) < 2e-3, "{normal} {expected}");
+                // Shared vertices are the same, bit by bit in height and normal.
+                let (height, same) = seen
+                    .entry((cell.x as i64, cell.y as i64))
+                    .or_insert((*position, *normal));
+                assert_eq!((height.y, *same), (position.y, *normal));
+                let relative = (*position - Vec3::from(chunk.bounds.center)).abs();
+                let inside = relative.cmple(Vec3::from(chunk.bounds.half_extents) + 1e-3);
+                assert!(inside.all(), "outside the bounds");
+            }
+        }
+        assert_eq!(
+            seen.len(),
+            (size.x * size.y) as usize,
+            "every cell is a vertex"
+        );
+        let triangles: usize = chunks.values().map(|chunk| chunk.triangles).sum();
+        assert_eq!(triangles as u32, 2 * (size.x - 1) * (size.y - 1));
+    }
+}
+
+#[test]
+fn only_dirty_chunks_are_rebuilt() {
+    let mut app = create_app(crate::land(1, UVec2::splat(513), 1.0));
+    let rebuilt = |app: &App| app.world().resource::<TerrainViewState>().rebuilt();
+    assert_eq!(rebuilt(&app), 64);
+    app.update();
+    assert_eq!(rebuilt(&app), 64, "nothing changed, nothing is built");
+    // A few drops in the middle of one tile touch it and its neighbours at most.
+    let mut terrain = app.world_mut().resource_mut::<Terrain>();
+    let mut solver = DropletSolver::new(
+        Droplets {
+            max_steps: 8,
+            ..Droplets::default()
+        },
+        terrain.grid(),
+    )
+    .expect("valid");
+    let start = terrain.grid().cell_centre(32 + 3 * 64, 32 + 3 * 64);
+    solver.release(&mut terrain, &[start; 20]);
+    settle(&mut app);
+    let fresh = rebuilt(&app) - 64;
+    assert!((1..=9).contains(&fresh), "{fresh} chunks were rebuilt");
+}
+
+#[test]
+fn meshes_follow_a_running_model_and_a_replaced_terrain() {
+    let mut app = create_app(crate::hills(1));
+    app.insert_resource(Thermal {
+        soil_angle: 5.0,
+        bedrock_angle: 10.0,
+        ..Thermal::default()
+    });
+    for _ in 0..50 {
+        app.update();
+    }
+    app.world_mut().resource_mut::<Time<Erosion>>().pause();
+    settle(&mut app);
+    let terrain = app.world().resource::<Terrain>().clone();
+    let first = chunks(&mut app);
+    let corner = &first[&UVec2::ZERO];
+    assert_eq!(corner.positions[0].y, terrain.ground(0));
+    assert_eq!(first.len(), 4);
+
+    app.insert_resource(crate::land(2, UVec2::new(40, 300), 2.0));
+    settle(&mut app);
+    assert_eq!(chunks(&mut app).len(), 5, "chunks of the new size only");
+    app.world_mut().remove_resource::<Terrain>();
+    app.update();
+    let mut query = app.world_mut().query::<&TerrainChunk>();
+    assert_eq!(query.iter(app.world()).count(), 0);
+}
+
+#[test]
+fn a_users_material_stays() {
+    let mut app = create_app(crate::hills(1));
+    let mine = app
+        .world_mut()
+        .resource_mut::<Assets<StandardMaterial>>()
+        .add(StandardMaterial::default());
+    let mut query = app
+        .world_mut()
+        .query::<&mut MeshMaterial3d<StandardMaterial>>();
+    for mut material in query.iter_mut(app.world_mut()) {
+        material.0 = mine.clone();
+    }
+    app.insert_resource(Droplets::default());
+    for _ in 0..5 {
+        app.update();
+    }
+    settle_after_pause(&mut app);
+    let mut query = app.world_mut().query::<&MeshMaterial3d<StandardMaterial>>();
+    assert!(query.iter(app.world()).all(|material| material.0 == mine));
+}
+
+fn settle_after_pause(app: &mut App) {
+    app.world_mut().resource_mut::<Time<Erosion>>().pause();
+    settle(app);
+}
+
+#[test]
+fn the_overlay_repaints_everything() {
+    let mut app = create_app(crate::hills(1));
+    let before = app.world().resource::<TerrainViewState>().rebuilt();
+    app.world_mut().resource_mut::<TerrainView>().overlay = Overlay::Change;
+    app.update();
+    settle(&mut app);
+    let after = app.world().resource::<TerrainViewState>().rebuilt();
+    assert_eq!(after - before, 4);
+}
