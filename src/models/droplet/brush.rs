@@ -17,9 +17,6 @@ impl Brush {
     /// The largest reach: beyond it a brush could touch more than four tiles.
     pub const MAX_REACH: usize = 31;
 
-    /// Spare cells that a plane needs at its end, because padded rows reach over.
-    pub const SLACK: usize = 2 * Self::MAX_REACH + LANES;
-
     /// A brush of a radius in cells. One that is smaller than a cell still
     /// covers the neighbours a little: a change of single cells makes spikes.
     pub fn new(radius: f32) -> Self {
@@ -52,19 +49,24 @@ impl Brush {
         self.weights[self.reach * self.pitch + self.reach]
     }
 
-    /// Adds `amount` units around cell (x, y) of a `width` × `height` plane and
-    /// returns the sum really added: every share is cut off to whole units.
+    /// Adds `amount` units around cell (x, y) of a `width` × `height` plane, but
+    /// only where `ground` lies above `floor`, and returns the sum really added:
+    /// every share is cut off to whole units.
     #[inline(always)]
     pub fn stamp(
         &self,
         plane: &mut [i32],
+        ground: &[f32],
         (width, height): (usize, usize),
         (x, y): (usize, usize),
         amount: f32,
+        floor: f32,
     ) -> i32 {
         let reach = self.reach;
-        if x < reach || y < reach || x + reach >= width || y + reach >= height {
-            return self.stamp_clipped(plane, (width, height), (x, y), amount);
+        let inner = x >= reach && y >= reach && x + reach < width && y + reach < height;
+        // Padded rows reach beyond the disc: the very last ones over the end.
+        if !inner || (y + reach) * width + x + self.pitch > plane.len() {
+            return self.stamp_clipped(plane, ground, (width, height), (x, y), amount, floor);
         }
         let mut first = (y - reach) * width + x - reach;
         let (size, sign) = (amount.abs(), if amount < 0.0 { -1i32 } else { 1 });
@@ -72,13 +74,15 @@ impl Brush {
         let (weights, _) = self.weights.as_chunks::<LANES>();
         for row in weights.chunks_exact(self.pitch / LANES) {
             let (cells, _) = plane[first..first + self.pitch].as_chunks_mut::<LANES>();
-            for (cells, weights) in cells.iter_mut().zip(row) {
-                let shares = weights.map(|w| whole_units(size * w).wrapping_mul(sign));
+            let (ground, _) = ground[first..first + self.pitch].as_chunks::<LANES>();
+            for ((cells, ground), weights) in cells.iter_mut().zip(ground).zip(row) {
                 for lane in 0..LANES {
+                    let sign = if ground[lane] > floor { sign } else { 0 };
+                    let share = whole_units(size * weights[lane]).wrapping_mul(sign);
                     // No sum overflows, see `LIFETIME_LOADS`; `wrapping` only
                     // keeps checks out of the loop.
-                    cells[lane] = cells[lane].wrapping_add(shares[lane]);
-                    added[lane] = added[lane].wrapping_add(shares[lane]);
+                    cells[lane] = cells[lane].wrapping_add(share);
+                    added[lane] = added[lane].wrapping_add(share);
                 }
             }
             first += width;
@@ -91,9 +95,11 @@ impl Brush {
     fn stamp_clipped(
         &self,
         plane: &mut [i32],
+        ground: &[f32],
         (width, height): (usize, usize),
         (x, y): (usize, usize),
         amount: f32,
+        floor: f32,
     ) -> i32 {
         let reach = self.reach;
         let inside = |at: usize, offset: usize, size: usize| {
@@ -107,7 +113,7 @@ impl Brush {
         });
         let sum: f32 = cells.clone().map(|(_, weight)| weight).sum();
         let mut added = 0;
-        for (cell, weight) in cells {
+        for (cell, weight) in cells.filter(|&(cell, _)| ground[cell] > floor) {
             let share = (amount * (weight / sum)) as i32;
             plane[cell] += share;
             added += share;
@@ -134,18 +140,32 @@ mod tests {
         for radius in [0.1, 1.5, 2.0, 3.7, 9.0] {
             let brush = Brush::new(radius);
             let size = (13, 7);
+            let ground = vec![1.0; size.0 * size.1];
             for y in 0..size.1 {
                 for x in 0..size.0 {
-                    let mut plane = vec![0i32; size.0 * size.1 + Brush::SLACK];
-                    let added = brush.stamp(&mut plane, size, (x, y), -10_000.0);
+                    let mut plane = vec![0i32; size.0 * size.1];
+                    let added = brush.stamp(&mut plane, &ground, size, (x, y), -10_000.0, 0.0);
                     assert_eq!(plane.iter().sum::<i32>(), added);
                     assert!(
                         (-10_000..=-9_600).contains(&added),
                         "{radius} {x} {y} {added}"
                     );
-                    assert!(plane[size.0 * size.1..].iter().all(|&v| v == 0));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn ground_below_the_floor_is_left_alone() {
+        let brush = Brush::new(3.0);
+        let size = (16, 16);
+        let ground: Vec<f32> = (0..256).map(|i| (i % 16) as f32).collect();
+        let mut plane = vec![0i32; 256];
+        let added = brush.stamp(&mut plane, &ground, size, (8, 8), -10_000.0, 7.5);
+        assert_eq!(plane.iter().sum::<i32>(), added);
+        assert!(added < -4_000);
+        for (cell, units) in plane.iter().enumerate() {
+            assert!(*units == 0 || ground[cell] > 7.5);
         }
     }
 }

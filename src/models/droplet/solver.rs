@@ -5,7 +5,7 @@ use super::{
     brush::Brush,
     lakes::Lakes,
     streams::StreamCell,
-    trace::{Physics, Scene, Sums, Traces, follow},
+    trace::{Bed, Physics, Scene, Sums, Traces, follow},
 };
 use crate::{
     models::{Solver, refresh_ground},
@@ -189,7 +189,7 @@ impl DropletSolver {
         self.workers.truncate(count);
         self.workers.resize_with(count, Default::default);
         for (sums, _) in &mut self.workers {
-            sums.plane.resize(cells + Brush::SLACK, 0);
+            sums.plane.resize(cells, 0);
             sums.momentum.resize(stream_cells, [0; 2]);
             sums.touched.resize(tiles, false);
         }
@@ -241,10 +241,14 @@ impl DropletSolver {
         );
         self.gather_visits(workers, drops);
 
-        let (visits, soil) = (&self.visits, terrain.soil());
-        let hardness = terrain.hardness();
+        let bed = Bed {
+            ground: &self.ground,
+            visits: &self.visits,
+            soil: terrain.soil(),
+            hardness: terrain.hardness(),
+        };
         workers.each(&mut self.workers, |(sums, traces)| {
-            traces.exchange(physics, visits, soil, hardness, sums);
+            traces.exchange(physics, &bed, sums);
         });
         self.apply(workers, terrain, physics);
     }
@@ -267,7 +271,7 @@ impl DropletSolver {
 
         let (mut planes, mut momenta) = (Vec::new(), Vec::new());
         for (sums, _) in &mut self.workers {
-            planes.push(bands(&mut sums.plane[..cells], &sums.touched, width));
+            planes.push(bands(&mut sums.plane, &sums.touched, width));
             momenta.push(bands(&mut sums.momentum, &sums.touched, width));
         }
         let mut streams = self.streams.chunks_mut(band);
@@ -321,13 +325,12 @@ impl DropletSolver {
         let band = TILE as usize * width;
         let tiles_x = width.div_ceil(TILE as usize);
         let touched = self.touched_tiles();
-        let cells = self.grid.cells();
         let (mut taken, mut left) = (0i64, 0i64);
         let mut planes = Vec::new();
         for (sums, _) in &mut self.workers {
             taken += core::mem::take(&mut sums.taken);
             left += core::mem::take(&mut sums.left);
-            planes.push(bands(&mut sums.plane[..cells], &sums.touched, width));
+            planes.push(bands(&mut sums.plane, &sums.touched, width));
         }
         let datum = terrain.datum();
         let layers = terrain.layers_mut();

@@ -46,17 +46,19 @@ pub(super) struct Physics {
 /// guarantee that a batch's sums fit; drops in practice take up far less.
 const LIFETIME_LOADS: f64 = 8.0;
 
-/// Thickest layer that a batch lays on level ground, as a share of the cell
-/// size: too flat a bump to be seen, and the next batch flows around it.
-const LAYER: f32 = 0.02;
+/// Thickest layer that a batch lays on level ground, as a share of the brush's
+/// radius: too flat a bump to be seen, and the next batch flows around it.
+const LAYER: f32 = 0.01;
 
-/// Shallowest hollow that counts as a lake, as a share of the cell size.
-const LAKE_DEPTH: f32 = 0.5;
+/// Shallowest hollow that counts as a lake, as a share of the brush's radius.
+const LAKE_DEPTH: f32 = 0.25;
 
 impl Physics {
     pub fn new(settings: &Droplets, grid: &Grid, batch: usize) -> Self {
         let l = grid.cell_size();
         let brush = Brush::new(settings.radius / l);
+        // Radius of the brush that is really used. units: m
+        let reach = settings.radius.max(1.5 * l);
         // The largest load as a height of one cell, and a power of two as unit
         // such that a whole batch of such drops on one cell fits an i32.
         let max_load =
@@ -84,8 +86,8 @@ impl Physics {
             streams: settings.streams,
             units_per_metre_at_peak: (1.0 / unit) as f32 / brush.peak(),
             brush,
-            lake_depth: LAKE_DEPTH * l,
-            layer: LAYER * l,
+            lake_depth: LAKE_DEPTH * reach,
+            layer: LAYER * reach,
             unit: unit as f32,
             lifetime_load: (max_load * LIFETIME_LOADS) as i64,
         }
@@ -101,6 +103,15 @@ pub(super) struct Scene<'a> {
     pub streams: &'a [StreamCell],
     /// None found without [`Streams`].
     pub lakes: &'a Lakes,
+}
+
+/// What drops cut and fill: it stays as it is during a batch too.
+pub(super) struct Bed<'a> {
+    pub ground: &'a [f32],
+    /// How often the batch's drops came through each cell.
+    pub visits: &'a [i32],
+    pub soil: &'a [f32],
+    pub hardness: Option<&'a [f32]>,
 }
 
 /// Column and row in 16 bits each: both the place in a plane and the
@@ -401,29 +412,15 @@ impl Traces {
     }
 
     /// Cuts and fills along all recorded ways.
-    pub fn exchange(
-        &self,
-        physics: &Physics,
-        visits: &[i32],
-        soil: &[f32],
-        hardness: Option<&[f32]>,
-        sums: &mut Sums,
-    ) {
+    pub fn exchange(&self, physics: &Physics, bed: &Bed, sums: &mut Sums) {
         for trace in &self.lanes {
-            exchange(trace, physics, visits, soil, hardness, sums);
+            exchange(trace, physics, bed, sums);
         }
     }
 }
 
 #[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
-fn exchange(
-    trace: &Trace,
-    physics: &Physics,
-    visits: &[i32],
-    soil: &[f32],
-    hardness: Option<&[f32]>,
-    sums: &mut Sums,
-) {
+fn exchange(trace: &Trace, physics: &Physics, bed: &Bed, sums: &mut Sums) {
     let size = (physics.width, physics.height);
     let mut first = 0;
     for ending in &trace.endings {
@@ -434,7 +431,7 @@ fn exchange(
         for leg in legs {
             let at = leg.cell.coordinates();
             let cell = leg.cell.index(size.0);
-            let share_of_visit = physics.units_per_metre_at_peak / visits[cell].max(1) as f32;
+            let share_of_visit = physics.units_per_metre_at_peak / bed.visits[cell].max(1) as f32;
             let lacking = leg.capacity - load as f32;
             let change = if leg.fall <= 0.0 {
                 // Uphill: fill the hollow, at most to the brim.
@@ -448,9 +445,9 @@ fn exchange(
                 } else {
                     let wanted = (lacking * share(physics.erosion * leg.dt)).min(budget as f32);
                     // Soil goes first, then bedrock at its own pace.
-                    let loose = wanted.min(soil[cell] * share_of_visit);
+                    let loose = wanted.min(bed.soil[cell] * share_of_visit);
                     let rock = physics.bedrock_erodibility
-                        * (1.0 - hardness.map_or(0.0, |hardness| hardness[cell]));
+                        * (1.0 - bed.hardness.map_or(0.0, |hardness| hardness[cell]));
                     -(loose + (wanted - loose) * rock).min(bound)
                 }
             };
@@ -458,7 +455,15 @@ fn exchange(
                 continue;
             }
             sums.touch(physics, at);
-            let added = physics.brush.stamp(&mut sums.plane, size, at, change);
+            // A cut reaches no deeper than the slope of the way goes on under
+            // the brush; lower ground beside it would become a pit.
+            let floor = if change < 0.0 {
+                bed.ground[cell] - leg.fall * physics.brush.reach() as f32
+            } else {
+                f32::NEG_INFINITY
+            };
+            let brush = &physics.brush;
+            let added = brush.stamp(&mut sums.plane, bed.ground, size, at, change, floor);
             load -= added;
             if added < 0 {
                 budget += i64::from(added);
@@ -468,7 +473,7 @@ fn exchange(
         if ending.left {
             sums.left += i64::from(load);
         } else if load != 0 {
-            settle(physics, visits, legs, load, sums);
+            settle(physics, bed, legs, load, sums);
         }
     }
 }
@@ -477,30 +482,29 @@ fn exchange(
 /// way, and should they not suffice, the rest evenly over all of it. A heap at
 /// the last cell would grow into a spike, for many drops end at one place.
 #[inline(always)]
-fn settle(physics: &Physics, visits: &[i32], legs: &[Leg], mut load: i32, sums: &mut Sums) {
+fn settle(physics: &Physics, bed: &Bed, legs: &[Leg], mut load: i32, sums: &mut Sums) {
     let size = (physics.width, physics.height);
+    let mut lay = |leg: &Leg, amount: f32| {
+        let at = leg.cell.coordinates();
+        sums.touch(physics, at);
+        let (brush, plane) = (&physics.brush, &mut sums.plane);
+        brush.stamp(plane, bed.ground, size, at, amount, f32::NEG_INFINITY)
+    };
     // Discs around every second leg still touch each other.
     for leg in legs.iter().rev().step_by(2) {
         if load == 0 {
             break;
         }
-        let visits = visits[leg.cell.index(size.0)].max(1) as f32;
+        let visits = bed.visits[leg.cell.index(size.0)].max(1) as f32;
         let bound = physics.layer * physics.units_per_metre_at_peak / visits;
         let amount = (load as f32).min(bound);
-        if amount < 1.0 {
-            continue;
+        if amount >= 1.0 {
+            load -= lay(leg, amount);
         }
-        sums.touch(physics, leg.cell.coordinates());
-        load -= physics
-            .brush
-            .stamp(&mut sums.plane, size, leg.cell.coordinates(), amount);
     }
     let even = load as f32 / legs.len() as f32;
     for leg in legs.iter().filter(|_| even >= 1.0) {
-        sums.touch(physics, leg.cell.coordinates());
-        load -= physics
-            .brush
-            .stamp(&mut sums.plane, size, leg.cell.coordinates(), even);
+        load -= lay(leg, even);
     }
     // What was cut off to whole units, so that nothing is lost.
     if let Some(leg) = legs.last() {
