@@ -59,3 +59,16 @@ pub(crate) fn refresh_ground(ground: &mut Vec<f32>, seen: &mut (u64, u64), terra
     }
     seen.1 = terrain.revision();
 }
+
+/// The smaller of two numbers that are not NaN. `f32::min` would check for it,
+/// which doubles the work of a vector loop.
+#[inline(always)]
+pub(crate) fn least(a: f32, b: f32) -> f32 {
+    if a < b { a } else { b }
+}
+
+/// The larger of two numbers that are not NaN; see [`least`].
+#[inline(always)]
+pub(crate) fn most(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}

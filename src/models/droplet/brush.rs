@@ -76,9 +76,12 @@ impl Brush {
             let (cells, _) = plane[first..first + self.pitch].as_chunks_mut::<LANES>();
             let (ground, _) = ground[first..first + self.pitch].as_chunks::<LANES>();
             for ((cells, ground), weights) in cells.iter_mut().zip(ground).zip(row) {
+                // All ones where the ground may change: no branch, so that the
+                // compiler makes vectors of this.
+                let open = ground.map(|height| -i32::from(height > floor));
+                let shares = weights.map(|weight| whole_units(size * weight));
                 for lane in 0..LANES {
-                    let sign = if ground[lane] > floor { sign } else { 0 };
-                    let share = whole_units(size * weights[lane]).wrapping_mul(sign);
+                    let share = (shares[lane] & open[lane]).wrapping_mul(sign);
                     // No sum overflows, see `LIFETIME_LOADS`; `wrapping` only
                     // keeps checks out of the loop.
                     cells[lane] = cells[lane].wrapping_add(share);

@@ -6,7 +6,10 @@ use super::{
     lakes::{Lakes, Spill},
     streams::{StreamCell, momentum_units},
 };
-use crate::terrain::Grid;
+use crate::{
+    models::{least, most},
+    terrain::Grid,
+};
 use bevy::math::Vec2;
 use multiversion::multiversion;
 
@@ -280,12 +283,12 @@ pub(super) fn follow(
                 } else {
                     0.0
                 };
-                let most = (physics.max_load * drops.volume[lane]).max(0.0);
+                let limit = (physics.max_load * drops.volume[lane]).max(0.0);
                 drops.climbs[lane] += u32::from(fall <= 0.0);
                 trace.legs.push(Leg {
                     cell: drops.cell[lane],
                     fall,
-                    capacity: (fall * drops.load[lane]).clamp(0.0, most),
+                    capacity: (fall * drops.load[lane]).clamp(0.0, limit),
                     dt: drops.dt[lane],
                 });
             }
@@ -365,7 +368,7 @@ pub(super) fn follow(
             let speed = (vx * vx + vy * vy).sqrt();
             let pull = (pull_x * pull_x + pull_y * pull_y).sqrt();
             let quickness = speed + (pull * l).sqrt();
-            let dt = l / quickness.max(1e-6);
+            let dt = l / most(quickness, 1e-6);
             let damping = 1.0 / (1.0 + physics.friction * dt);
             let (vx, vy) = ((vx + pull_x * dt) * damping, (vy + pull_y * dt) * damping);
             drops.velocity_x[lane] = vx;
@@ -419,55 +422,108 @@ impl Traces {
     }
 }
 
+/// Legs that are read ahead.
+const AHEAD: usize = 16;
+
+/// What a drop meets on its next legs. To read it in one go lets the memory
+/// answer all at once, where leg by leg each would wait for the one before.
+struct Ahead {
+    /// Most units that one visit may lay down or take up.
+    fill_bound: [f32; AHEAD],
+    cut_bound: [f32; AHEAD],
+    /// Shares of a surplus or lack that are exchanged.
+    fill_share: [f32; AHEAD],
+    cut_share: [f32; AHEAD],
+    /// Units of soil for one visit.
+    loose: [f32; AHEAD],
+    /// Erodibility of the bedrock.
+    rock: [f32; AHEAD],
+    /// A cut reaches no deeper than the slope of the way goes on under the
+    /// brush; lower ground beside it would become a pit. units: m
+    floor: [f32; AHEAD],
+}
+
+impl Ahead {
+    #[inline(always)]
+    fn read(legs: &[Leg], physics: &Physics, bed: &Bed) -> Self {
+        let mut cells = [0; AHEAD];
+        let (mut fall, mut dt) = ([0.0f32; AHEAD], [0.0f32; AHEAD]);
+        let (mut visits, mut soil, mut ground) = ([1i32; AHEAD], [0.0; AHEAD], [0.0; AHEAD]);
+        for (i, leg) in legs.iter().enumerate().take(AHEAD) {
+            cells[i] = leg.cell.index(physics.width);
+            (fall[i], dt[i]) = (leg.fall, leg.dt);
+            visits[i] = bed.visits[cells[i]];
+            soil[i] = bed.soil[cells[i]];
+            ground[i] = bed.ground[cells[i]];
+        }
+        let mut rock = [physics.bedrock_erodibility; AHEAD];
+        if let Some(hardness) = bed.hardness {
+            for (i, rock) in rock.iter_mut().enumerate().take(legs.len()) {
+                *rock *= 1.0 - hardness[cells[i]];
+            }
+        }
+        let mut ahead = Self {
+            fill_bound: [0.0; AHEAD],
+            cut_bound: [0.0; AHEAD],
+            fill_share: [0.0; AHEAD],
+            cut_share: [0.0; AHEAD],
+            loose: [0.0; AHEAD],
+            rock,
+            floor: [0.0; AHEAD],
+        };
+        let reach = physics.brush.reach() as f32;
+        for i in 0..AHEAD {
+            let share_of_visit = physics.units_per_metre_at_peak / visits[i].max(1) as f32;
+            let down = 0.5 * most(fall[i], 0.0);
+            let up = most(-fall[i], 0.0);
+            ahead.fill_bound[i] = (down + up + physics.layer) * share_of_visit;
+            ahead.cut_bound[i] = down * share_of_visit;
+            ahead.fill_share[i] = share(physics.deposition * dt[i]);
+            ahead.cut_share[i] = share(physics.erosion * dt[i]);
+            ahead.loose[i] = soil[i] * share_of_visit;
+            ahead.floor[i] = ground[i] - fall[i] * reach;
+        }
+        ahead
+    }
+}
+
 #[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
 fn exchange(trace: &Trace, physics: &Physics, bed: &Bed, sums: &mut Sums) {
-    let size = (physics.width, physics.height);
     let mut first = 0;
     for ending in &trace.endings {
         let legs = &trace.legs[first..ending.legs as usize];
         first = ending.legs as usize;
         let mut load = 0i32;
         let mut budget = physics.lifetime_load;
-        for leg in legs {
-            let at = leg.cell.coordinates();
-            let cell = leg.cell.index(size.0);
-            let share_of_visit = physics.units_per_metre_at_peak / bed.visits[cell].max(1) as f32;
-            let lacking = leg.capacity - load as f32;
-            let change = if leg.fall <= 0.0 {
-                // Uphill: fill the hollow, at most to the brim.
-                let bound = (physics.layer - leg.fall) * share_of_visit;
-                (load as f32).min(bound)
-            } else {
-                let bound = 0.5 * leg.fall * share_of_visit;
-                if lacking < 0.0 {
-                    let bound = bound + physics.layer * share_of_visit;
-                    (-lacking * share(physics.deposition * leg.dt)).min(bound)
+        for legs in legs.chunks(AHEAD) {
+            let ahead = Ahead::read(legs, physics, bed);
+            for (i, leg) in legs.iter().enumerate() {
+                let lacking = leg.capacity - load as f32;
+                let change = if leg.fall <= 0.0 {
+                    // Uphill: fill the hollow, at most to the brim.
+                    least(load as f32, ahead.fill_bound[i])
+                } else if lacking < 0.0 {
+                    least(-lacking * ahead.fill_share[i], ahead.fill_bound[i])
                 } else {
-                    let wanted = (lacking * share(physics.erosion * leg.dt)).min(budget as f32);
+                    let wanted = least(lacking * ahead.cut_share[i], budget as f32);
                     // Soil goes first, then bedrock at its own pace.
-                    let loose = wanted.min(bed.soil[cell] * share_of_visit);
-                    let rock = physics.bedrock_erodibility
-                        * (1.0 - bed.hardness.map_or(0.0, |hardness| hardness[cell]));
-                    -(loose + (wanted - loose) * rock).min(bound)
+                    let loose = least(wanted, ahead.loose[i]);
+                    -least(loose + (wanted - loose) * ahead.rock[i], ahead.cut_bound[i])
+                };
+                if change.abs() < 1.0 {
+                    continue;
                 }
-            };
-            if change.abs() < 1.0 {
-                continue;
-            }
-            sums.touch(physics, at);
-            // A cut reaches no deeper than the slope of the way goes on under
-            // the brush; lower ground beside it would become a pit.
-            let floor = if change < 0.0 {
-                bed.ground[cell] - leg.fall * physics.brush.reach() as f32
-            } else {
-                f32::NEG_INFINITY
-            };
-            let brush = &physics.brush;
-            let added = brush.stamp(&mut sums.plane, bed.ground, size, at, change, floor);
-            load -= added;
-            if added < 0 {
-                budget += i64::from(added);
-                sums.taken -= i64::from(added);
+                let floor = if change < 0.0 {
+                    ahead.floor[i]
+                } else {
+                    f32::NEG_INFINITY
+                };
+                let added = lay(physics, bed, leg, change, floor, sums);
+                load -= added;
+                if added < 0 {
+                    budget += i64::from(added);
+                    sums.taken -= i64::from(added);
+                }
             }
         }
         if ending.left {
@@ -478,38 +534,41 @@ fn exchange(trace: &Trace, physics: &Physics, bed: &Bed, sums: &mut Sums) {
     }
 }
 
+/// Stamps an amount around a leg's cell, where the ground lies above `floor`.
+#[inline(always)]
+fn lay(physics: &Physics, bed: &Bed, leg: &Leg, amount: f32, floor: f32, sums: &mut Sums) -> i32 {
+    let (size, at) = ((physics.width, physics.height), leg.cell.coordinates());
+    sums.touch(physics, at);
+    let brush = &physics.brush;
+    brush.stamp(&mut sums.plane, bed.ground, size, at, amount, floor)
+}
+
 /// Lays down what a drop still carries at its end: thin layers back along its
 /// way, and should they not suffice, the rest evenly over all of it. A heap at
 /// the last cell would grow into a spike, for many drops end at one place.
 #[inline(always)]
 fn settle(physics: &Physics, bed: &Bed, legs: &[Leg], mut load: i32, sums: &mut Sums) {
-    let size = (physics.width, physics.height);
-    let mut lay = |leg: &Leg, amount: f32| {
-        let at = leg.cell.coordinates();
-        sums.touch(physics, at);
-        let (brush, plane) = (&physics.brush, &mut sums.plane);
-        brush.stamp(plane, bed.ground, size, at, amount, f32::NEG_INFINITY)
-    };
+    const ANYWHERE: f32 = f32::NEG_INFINITY;
     // Discs around every second leg still touch each other.
     for leg in legs.iter().rev().step_by(2) {
         if load == 0 {
             break;
         }
-        let visits = bed.visits[leg.cell.index(size.0)].max(1) as f32;
+        let visits = bed.visits[leg.cell.index(physics.width)].max(1) as f32;
         let bound = physics.layer * physics.units_per_metre_at_peak / visits;
         let amount = (load as f32).min(bound);
         if amount >= 1.0 {
-            load -= lay(leg, amount);
+            load -= lay(physics, bed, leg, amount, ANYWHERE, sums);
         }
     }
     let even = load as f32 / legs.len() as f32;
     for leg in legs.iter().filter(|_| even >= 1.0) {
-        load -= lay(leg, even);
+        load -= lay(physics, bed, leg, even, ANYWHERE, sums);
     }
     // What was cut off to whole units, so that nothing is lost.
     if let Some(leg) = legs.last() {
         sums.touch(physics, leg.cell.coordinates());
-        sums.plane[leg.cell.index(size.0)] += load;
+        sums.plane[leg.cell.index(physics.width)] += load;
     }
 }
 

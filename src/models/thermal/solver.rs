@@ -8,7 +8,7 @@
 
 use super::Thermal;
 use crate::{
-    models::Solver,
+    models::{Solver, least, most},
     parallel::Workers,
     terrain::{Grid, Layer, SettingsError, TILE, Terrain, add_to_bedrock},
 };
@@ -307,13 +307,13 @@ fn loose_row(
     let [axis, diagonal] = pass.rest;
     for x in 0..width {
         let h = here[x + 1];
-        let out = |other: f32, rest: f32| (h - other - rest).max(0.0);
+        let out = |other: f32, rest: f32| most(h - other - rest, 0.0);
         let along = (out(here[x], axis) + out(here[x + 2], axis))
             + (out(north[x + 1], axis) + out(south[x + 1], axis));
         let across = (out(north[x], diagonal) + out(south[x + 2], diagonal))
             + (out(north[x + 2], diagonal) + out(south[x], diagonal));
         let wish = along * pass.share[0] + across * pass.share[1];
-        let share = soil[x] / wish.max(soil[x]).max(1e-30);
+        let share = soil[x] / most(most(wish, soil[x]), 1e-30);
         loose[x] = share;
         slides[x] = share * wish;
     }
@@ -340,7 +340,7 @@ fn slide_row(
             let (h, own) = (here[x + 1], loose_here[x + 1]);
             let flow = |other: f32, loose: f32, rest: f32| {
                 let rise = other - h;
-                loose * (rise - rest).max(0.0) - own * (-rise - rest).max(0.0)
+                loose * most(rise - rest, 0.0) - own * most(-rise - rest, 0.0)
             };
             // Opposite neighbours are added in pairs: mirroring the terrain
             // mirrors the result bit by bit.
@@ -355,7 +355,7 @@ fn slide_row(
             let gain = along * pass.share[0] + across * pass.share[1];
             any |= gain.to_bits() << 1;
             // Rounding may take a hair more than there is.
-            soil[x] = (soil[x] + gain).max(0.0);
+            soil[x] = most(soil[x] + gain, 0.0);
         }
         *changed |= any != 0;
     }
@@ -374,38 +374,55 @@ fn break_row(
     broken: &mut [f32],
     changed: &mut [bool],
 ) -> f64 {
-    let width = soil.len();
-    let (north, here, south) = (&north[..width + 2], &here[..width + 2], &south[..width + 2]);
-    let broken = &mut broken[..width];
-    let mut any = 0u32;
-    for x in 0..width {
-        let h = here[x + 1];
-        let lowest_axis = here[x].min(here[x + 2]).min(north[x + 1].min(south[x + 1]));
-        let lowest_diagonal = north[x].min(south[x + 2]).min(north[x + 2].min(south[x]));
-        let fall = (h - lowest_axis).max((h - lowest_diagonal) * core::f32::consts::FRAC_1_SQRT_2);
-        let excess = (fall - pass.rock_rest).max(0.0);
-        let bare = pass.shelter / (pass.shelter + soil[x]);
-        broken[x] = excess * pass.breaking * bare;
-        any |= broken[x].to_bits();
-    }
-    // Most rows have no cliff: they are neither read nor written any further.
-    if any == 0 {
-        return 0.0;
-    }
-    if let Some(hardness) = hardness {
-        for (broken, hardness) in broken.iter_mut().zip(hardness) {
-            *broken *= 1.0 - hardness;
+    let mut total = 0.0;
+    for (tile, changed) in changed.iter_mut().enumerate() {
+        let span = tile * BAND..((tile + 1) * BAND).min(soil.len());
+        let cells = span.len();
+        let window = span.start..span.end + 2;
+        let [north, here, south] =
+            [north, here, south].map(|row| &row[window.clone()][..cells + 2]);
+        let broken = &mut broken[span.clone()][..cells];
+        let soil = &mut soil[span.clone()][..cells];
+        let mut any = 0u32;
+        for x in 0..cells {
+            let h = here[x + 1];
+            let lowest_axis = least(
+                least(here[x], here[x + 2]),
+                least(north[x + 1], south[x + 1]),
+            );
+            let lowest_diagonal =
+                least(least(north[x], south[x + 2]), least(north[x + 2], south[x]));
+            let fall = most(
+                h - lowest_axis,
+                (h - lowest_diagonal) * core::f32::consts::FRAC_1_SQRT_2,
+            );
+            let excess = most(fall - pass.rock_rest, 0.0);
+            broken[x] = excess * pass.breaking;
+            any |= broken[x].to_bits();
         }
+        // Most ground is no cliff: it is neither read nor written any further.
+        if any == 0 {
+            continue;
+        }
+        for x in 0..cells {
+            broken[x] *= pass.shelter / (pass.shelter + soil[x]);
+        }
+        if let Some(hardness) = hardness {
+            for (broken, hardness) in broken.iter_mut().zip(&hardness[span.clone()]) {
+                *broken *= 1.0 - hardness;
+            }
+        }
+        let bedrock = &mut bedrock[span.clone()][..cells];
+        let rest = &mut rest[span][..cells];
+        for x in 0..cells {
+            add_to_bedrock(&mut bedrock[x], &mut rest[x], -broken[x]);
+            soil[x] += broken[x];
+        }
+        let sum = sum(broken);
+        *changed |= sum > 0.0;
+        total += sum;
     }
-    let (bedrock, rest) = (&mut bedrock[..width], &mut rest[..width]);
-    for x in 0..width {
-        add_to_bedrock(&mut bedrock[x], &mut rest[x], -broken[x]);
-        soil[x] += broken[x];
-    }
-    for (broken, changed) in broken.chunks(BAND).zip(changed) {
-        *changed |= broken.iter().any(|&b| b > 0.0);
-    }
-    sum(broken)
+    total
 }
 
 /// Sum in a fixed order of eight lanes.
