@@ -46,8 +46,15 @@ pub(super) struct Spill {
 
 impl Lakes {
     /// Finds all lakes of at least this depth on a `width` × `height` ground.
-    pub fn find(&mut self, ground: &[f32], width: usize, height: usize, min_depth: f32) {
-        self.factor = width.max(height).div_ceil(MAX_SIDE);
+    /// Coarse cells are about `reach` cells wide, what a drop can cut through.
+    pub fn find(
+        &mut self,
+        ground: &[f32],
+        (width, height): (usize, usize),
+        reach: usize,
+        min_depth: f32,
+    ) {
+        self.factor = width.max(height).div_ceil(MAX_SIDE).max(reach);
         self.width = width.div_ceil(self.factor);
         let rows = height.div_ceil(self.factor);
         let cells = self.width * rows;
@@ -186,7 +193,7 @@ mod tests {
         }
         ground[3 * width + 6] = 4.0;
         let mut lakes = Lakes::default();
-        lakes.find(&ground, width, height, 1.0);
+        lakes.find(&ground, (width, height), 1, 1.0);
         let spill = lakes.spill(3, 3, 1.0, 0.5).expect("the bowl is a lake");
         assert_eq!(spill.sill, Vec2::new(6.0, 3.0));
         assert!(spill.way.x > 0.5, "{}", spill.way);

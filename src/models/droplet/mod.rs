@@ -15,7 +15,8 @@
 //! V  ← V / (1 + Ke·dt)                      evaporation
 //! ```
 //!
-//! `tan α` is the slope along the drop's path. Drops fall in batches: a batch
+//! `tan α` is the slope along the drop's path. Sediment is exchanged once in a
+//! radius of the way (a leg of one to four steps). Drops fall in batches: a batch
 //! first traces all its paths over the frozen ground and counts how often each
 //! cell is visited, then exchanges sediment along them. What one visit may cut
 //! or fill is half the height difference divided by the visits, so that a whole

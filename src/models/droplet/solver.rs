@@ -4,7 +4,7 @@ use super::{
     Droplets,
     brush::Brush,
     lakes::Lakes,
-    streams::StreamCell,
+    streams::{Passed, StreamCell},
     trace::{Bed, Physics, Scene, Sums, Traces, follow},
 };
 use crate::{
@@ -18,6 +18,9 @@ use rand_pcg::Pcg32;
 
 /// Drops that one worker takes at a time.
 const CHUNK: usize = 128;
+
+/// Batches between two renewals of the record of streams.
+const STREAMS_INTERVAL: usize = 4;
 
 /// Batches between two searches for lakes.
 const LAKES_INTERVAL: usize = 8;
@@ -38,6 +41,7 @@ pub struct DropletSolver {
     lakes: Lakes,
     /// Drops that may still fall before the lakes are looked for again.
     lakes_hold_for: usize,
+    drops_since_renewal: usize,
     workers: Vec<(Sums, Traces)>,
     /// Drops released so far: each draws its start from its own number.
     released: u64,
@@ -64,6 +68,7 @@ impl Solver for DropletSolver {
             streams: Vec::new(),
             lakes: Lakes::default(),
             lakes_hold_for: 0,
+            drops_since_renewal: 0,
             workers: Vec::new(),
             released: 0,
             published_steps: 0,
@@ -162,12 +167,19 @@ impl DropletSolver {
         self.prepare(&workers, terrain);
         let batch = self.batch() as u64;
         let physics = Physics::new(&self.settings, &self.grid, batch as usize);
+        let any_water = terrain.water().iter().any(|&depth| depth > 0.0);
         let mut first = 0;
         while first < count {
             let drops = batch.min(count - first);
-            self.fall_batch(&workers, terrain, &physics, drops as usize, &|n| {
-                start(first + n as u64)
-            });
+            let start = |n| start(first + n as u64);
+            self.fall_batch(
+                &workers,
+                terrain,
+                &physics,
+                any_water,
+                drops as usize,
+                &start,
+            );
             first += drops;
         }
     }
@@ -186,11 +198,12 @@ impl DropletSolver {
         // Each worker has planes of its own: bound them to half a gigabyte.
         let affordable = (1usize << 27) / cells;
         let count = workers.count().min(affordable).clamp(1, 16);
-        self.workers.truncate(count);
+        // Never fewer than before: they hold what passed since the last renewal.
+        let count = count.max(self.workers.len());
         self.workers.resize_with(count, Default::default);
         for (sums, _) in &mut self.workers {
             sums.plane.resize(cells, 0);
-            sums.momentum.resize(stream_cells, [0; 2]);
+            sums.passed.resize(stream_cells, Passed::default());
             sums.touched.resize(tiles, false);
         }
         refresh_ground(&mut self.ground, &mut self.seen, terrain);
@@ -201,22 +214,23 @@ impl DropletSolver {
         workers: &Workers,
         terrain: &mut Terrain,
         physics: &Physics,
+        any_water: bool,
         drops: usize,
         start: &(impl Fn(usize) -> Vec2 + Sync),
     ) {
         if self.settings.streams.is_some() {
             if self.lakes_hold_for == 0 {
                 self.lakes_hold_for = LAKES_INTERVAL * self.batch();
-                let (width, height) = (self.grid.width(), self.grid.height());
-                self.lakes
-                    .find(&self.ground, width, height, physics.lake_depth);
+                let size = (self.grid.width(), self.grid.height());
+                let reach = (self.settings.radius / self.grid.cell_size()).ceil() as usize;
+                let lakes = &mut self.lakes;
+                lakes.find(&self.ground, size, reach, physics.lake_depth);
             }
             self.lakes_hold_for = self.lakes_hold_for.saturating_sub(drops);
         } else {
             self.lakes = Lakes::default();
             self.lakes_hold_for = 0;
         }
-        let any_water = terrain.water().iter().any(|&depth| depth > 0.0);
         let scene = Scene {
             ground: &self.ground,
             water: any_water.then(|| terrain.water()),
@@ -239,7 +253,7 @@ impl DropletSolver {
                 follow(physics, &scene, starts, traces, sums);
             },
         );
-        self.gather_visits(workers, drops);
+        self.gather_visits(workers);
 
         let bed = Bed {
             ground: &self.ground,
@@ -251,72 +265,73 @@ impl DropletSolver {
             traces.exchange(physics, &bed, sums);
         });
         self.apply(workers, terrain, physics);
+        self.drops_since_renewal += drops;
+        if self.drops_since_renewal >= STREAMS_INTERVAL * self.batch() {
+            self.renew_streams(workers, physics.steps_per_leg);
+        }
     }
 
-    /// Sums the workers' visits and renews the streams; clears the workers' planes.
-    fn gather_visits(&mut self, workers: &Workers, drops: usize) {
+    /// Sums the workers' visits and clears their planes.
+    fn gather_visits(&mut self, workers: &Workers) {
         let width = self.grid.width();
-        let band = TILE as usize * width;
-        let tiles_x = width.div_ceil(TILE as usize);
         let touched = self.touched_tiles();
-        let cells = self.grid.cells();
-        // Every drop stands for an equal part of the land.
-        let area_per_visit = (self.grid.cell_area() * cells as f64 / drops as f64) as f32;
-        // A small batch is a poor sample, so it weighs less.
-        let weight = drops as f32 / self.batch() as f32;
-        let memory = self
-            .settings
-            .streams
-            .map_or(0.0, |streams| (streams.memory * weight).min(1.0));
-
-        let (mut planes, mut momenta) = (Vec::new(), Vec::new());
+        let mut planes = Vec::new();
         for (sums, _) in &mut self.workers {
             planes.push(bands(&mut sums.plane, &sums.touched, width));
-            momenta.push(bands(&mut sums.momentum, &sums.touched, width));
         }
-        let mut streams = self.streams.chunks_mut(band);
         let mut jobs = Vec::new();
-        for (row, visits) in self.visits.chunks_mut(band).enumerate() {
+        for (visits, touched) in bands(&mut self.visits, &touched, width) {
             let planes: Vec<_> = planes.iter_mut().filter_map(Iterator::next).collect();
-            let momenta: Vec<_> = momenta.iter_mut().filter_map(Iterator::next).collect();
-            let touched = &touched[row * tiles_x..][..tiles_x];
-            jobs.push((visits, planes, momenta, streams.next(), touched));
+            jobs.push((visits, planes, touched));
         }
-        workers.each(
-            jobs,
-            |(visits, mut planes, mut momenta, streams, touched)| {
-                for (tile, _) in touched.iter().enumerate().filter(|(_, touched)| **touched) {
-                    for span in tile_spans(visits.len(), width, tile) {
-                        let total = &mut visits[span.clone()];
-                        total.fill(0);
-                        for (plane, _) in planes.iter_mut().filter(|(_, t)| t[tile]) {
-                            for (total, visits) in total.iter_mut().zip(&mut plane[span.clone()]) {
-                                *total += core::mem::take(visits);
-                            }
+        workers.each(jobs, |(visits, mut planes, touched)| {
+            for (tile, _) in touched.iter().enumerate().filter(|(_, touched)| **touched) {
+                for span in tile_spans(visits.len(), width, tile) {
+                    let total = &mut visits[span.clone()];
+                    total.fill(0);
+                    for (plane, _) in planes.iter_mut().filter(|(_, t)| t[tile]) {
+                        for (total, visits) in total.iter_mut().zip(&mut plane[span.clone()]) {
+                            *total += core::mem::take(visits);
                         }
                     }
                 }
-                let Some(streams) = streams else { return };
-                for (tile, touched) in touched.iter().enumerate() {
-                    for span in tile_spans(visits.len(), width, tile) {
-                        for cell in span {
-                            let mut flow = [0; 2];
-                            let visits = if *touched { visits[cell] } else { 0 };
-                            for (plane, _) in momenta.iter_mut().filter(|(_, t)| t[tile]) {
-                                let [x, y] = core::mem::take(&mut plane[cell]);
-                                flow[0] += x;
-                                flow[1] += y;
-                            }
-                            streams[cell].renew(visits, flow, area_per_visit, memory);
-                        }
-                    }
-                }
-            },
-        );
-        drop((planes, momenta));
+            }
+        });
+        drop(planes);
         for (sums, _) in &mut self.workers {
             sums.touched.fill(false);
         }
+    }
+
+    /// Blends what passed since the last time into the record of streams.
+    fn renew_streams(&mut self, workers: &Workers, steps_per_leg: u32) {
+        let Some(settings) = self.settings.streams else {
+            return;
+        };
+        let drops = core::mem::take(&mut self.drops_since_renewal);
+        // Every drop stands for an equal part of the land, and visits are
+        // counted once a leg.
+        let land = self.grid.cell_area() * self.grid.cells() as f64;
+        let area_per_visit = (land * f64::from(steps_per_leg) / drops as f64) as f32;
+        let batches = drops as f32 / self.batch() as f32;
+        let memory = (settings.memory * batches).min(1.0);
+        let band = TILE as usize * self.grid.width();
+        let passed = self.workers.iter_mut().map(|(sums, _)| &mut sums.passed);
+        let mut passed: Vec<_> = passed.map(|plane| plane.chunks_mut(band)).collect();
+        let mut jobs = Vec::new();
+        for streams in self.streams.chunks_mut(band) {
+            let passed: Vec<_> = passed.iter_mut().filter_map(Iterator::next).collect();
+            jobs.push((streams, passed));
+        }
+        workers.each(jobs, |(streams, mut passed)| {
+            for (cell, stream) in streams.iter_mut().enumerate() {
+                let mut total = Passed::default();
+                for plane in &mut passed {
+                    total.add(core::mem::take(&mut plane[cell]));
+                }
+                stream.renew(total, area_per_visit, memory);
+            }
+        });
     }
 
     /// Adds the workers' changes to the terrain and clears their planes.

@@ -45,14 +45,34 @@ impl Streams {
 
 /// Largest speed that the momentum record takes. units: m/s
 const MAX_SPEED: f32 = 100.0;
-/// Fixed-point units of momentum per m/s: 65 536 visits at full speed still fit.
-const MOMENTUM_UNITS: f32 = 256.0;
+/// Fixed-point units of momentum per m/s: half a million visits at full speed
+/// still fit.
+const MOMENTUM_UNITS: f32 = 32.0;
 
-/// A drop's velocity in the whole units that batches add up.
-#[inline]
-pub(super) fn momentum_units(velocity: Vec2) -> [i32; 2] {
-    let v = velocity.clamp(Vec2::splat(-MAX_SPEED), Vec2::splat(MAX_SPEED)) * MOMENTUM_UNITS;
-    [v.x as i32, v.y as i32]
+/// Whole numbers that drops add up in a cell until the record is renewed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Passed {
+    visits: i32,
+    momentum: [i32; 2],
+}
+
+impl Passed {
+    /// Notes a drop.
+    #[inline(always)]
+    pub fn add_drop(&mut self, velocity_x: f32, velocity_y: f32) {
+        let units = |v: f32| (v.clamp(-MAX_SPEED, MAX_SPEED) * MOMENTUM_UNITS) as i32;
+        self.visits += 1;
+        self.momentum[0] += units(velocity_x);
+        self.momentum[1] += units(velocity_y);
+    }
+
+    /// Takes in what another worker counted.
+    #[inline(always)]
+    pub fn add(&mut self, other: Passed) {
+        self.visits += other.visits;
+        self.momentum[0] += other.momentum[0];
+        self.momentum[1] += other.momentum[1];
+    }
 }
 
 /// The averaged record of past drops in a cell.
@@ -65,13 +85,13 @@ pub(super) struct StreamCell {
 }
 
 impl StreamCell {
-    /// Blends in a batch: its visits and momentum, where a visit stands for
-    /// `area_per_visit` m², weighing `memory`.
-    #[inline]
-    pub fn renew(&mut self, visits: i32, momentum: [i32; 2], area_per_visit: f32, memory: f32) {
-        let area = visits as f32 * area_per_visit;
-        let flow =
-            Vec2::new(momentum[0] as f32, momentum[1] as f32) * (area_per_visit / MOMENTUM_UNITS);
+    /// Blends in what passed, where a visit stands for `area_per_visit` m²,
+    /// weighing `memory`.
+    #[inline(always)]
+    pub fn renew(&mut self, passed: Passed, area_per_visit: f32, memory: f32) {
+        let area = passed.visits as f32 * area_per_visit;
+        let [x, y] = passed.momentum;
+        let flow = Vec2::new(x as f32, y as f32) * (area_per_visit / MOMENTUM_UNITS);
         self.area += memory * (area - self.area);
         self.momentum += memory * (flow - self.momentum);
     }

@@ -4,7 +4,7 @@ use super::{
     Droplets, Streams,
     brush::Brush,
     lakes::{Lakes, Spill},
-    streams::{StreamCell, momentum_units},
+    streams::{Passed, StreamCell},
 };
 use crate::{
     models::{least, most},
@@ -30,6 +30,8 @@ pub(super) struct Physics {
     evaporation: f32,
     min_volume: f32,
     max_steps: u32,
+    /// Steps between two exchanges of sediment.
+    pub steps_per_leg: u32,
     bedrock_erodibility: f32,
     pub streams: Option<Streams>,
     pub brush: Brush,
@@ -55,6 +57,9 @@ const LAYER: f32 = 0.01;
 
 /// Shallowest hollow that counts as a lake, as a share of the brush's radius.
 const LAKE_DEPTH: f32 = 0.25;
+
+/// Most steps between two exchanges of sediment, however large the brush.
+const MAX_STEPS_PER_LEG: u32 = 4;
 
 impl Physics {
     pub fn new(settings: &Droplets, grid: &Grid, batch: usize) -> Self {
@@ -85,6 +90,8 @@ impl Physics {
             evaporation: settings.evaporation,
             min_volume: settings.min_volume,
             max_steps: settings.max_steps,
+            // To cut and fill once in a radius is enough: the discs overlap.
+            steps_per_leg: ((settings.radius / l) as u32).clamp(1, MAX_STEPS_PER_LEG),
             bedrock_erodibility: settings.bedrock_erodibility,
             streams: settings.streams,
             units_per_metre_at_peak: (1.0 / unit) as f32 / brush.peak(),
@@ -140,7 +147,7 @@ impl PackedCell {
     }
 }
 
-/// A step of a drop.
+/// One or a few steps of a drop, between two exchanges of sediment.
 #[derive(Clone, Copy, Debug)]
 struct Leg {
     cell: PackedCell,
@@ -181,8 +188,8 @@ struct Trace {
 pub(super) struct Sums {
     /// First visits, then changes of the ground in units.
     pub plane: Vec<i32>,
-    /// Empty without [`Streams`].
-    pub momentum: Vec<[i32; 2]>,
+    /// Drops since the streams were renewed; empty without [`Streams`].
+    pub passed: Vec<Passed>,
     pub touched: Vec<bool>,
     /// Units that went over the border.
     pub left: i64,
@@ -209,14 +216,20 @@ struct Drops {
     velocity_x: Lanes,
     velocity_y: Lanes,
     volume: Lanes,
-    /// Height, cell, capacity per metre of fall and duration of the leg under way.
+    /// The stream where the leg under way began: how much of one it is, 0 to 1,
+    /// and its velocity.
+    stream: Lanes,
+    flow_x: Lanes,
+    flow_y: Lanes,
+    /// Height and cell where the leg under way began, its capacity (times its
+    /// fall by its duration) and its duration.
     height: Lanes,
     cell: [PackedCell; LANES],
     load: Lanes,
     dt: Lanes,
     steps: [u32; LANES],
-    /// Whether the values above describe a leg that is not recorded yet.
-    under_way: [bool; LANES],
+    /// Steps of the leg under way.
+    steps_in_leg: [u32; LANES],
     /// Legs that led uphill since the drop fell or left a lake.
     climbs: [u32; LANES],
     running: [bool; LANES],
@@ -230,7 +243,7 @@ impl Drops {
         (self.velocity_x[lane], self.velocity_y[lane]) = (0.0, 0.0);
         self.volume[lane] = 1.0;
         self.steps[lane] = 0;
-        self.under_way[lane] = false;
+        self.steps_in_leg[lane] = 0;
         self.climbs[lane] = 0;
         self.running[lane]
     }
@@ -240,7 +253,7 @@ impl Drops {
         (self.x[lane], self.y[lane]) = (spill.sill.x, spill.sill.y);
         let velocity = spill.way * SPILL_SPEED;
         (self.velocity_x[lane], self.velocity_y[lane]) = (velocity.x, velocity.y);
-        self.under_way[lane] = false;
+        self.steps_in_leg[lane] = 0;
         self.climbs[lane] = 0;
     }
 }
@@ -276,22 +289,6 @@ pub(super) fn follow(
             let (x, y) = (drops.x[lane], drops.y[lane]);
             let inside = x >= 0.0 && x < last_x && y >= 0.0 && y < last_y;
             let trace = &mut traces.lanes[lane];
-            if drops.under_way[lane] {
-                // Over the border the ground is as high as where the drop came from.
-                let fall = if inside {
-                    drops.height[lane] - surface.height[lane]
-                } else {
-                    0.0
-                };
-                let limit = (physics.max_load * drops.volume[lane]).max(0.0);
-                drops.climbs[lane] += u32::from(fall <= 0.0);
-                trace.legs.push(Leg {
-                    cell: drops.cell[lane],
-                    fall,
-                    capacity: (fall * drops.load[lane]).clamp(0.0, limit),
-                    dt: drops.dt[lane],
-                });
-            }
             let cell = PackedCell::nearest(x, y);
             let ended = !inside
                 || drops.volume[lane] < physics.min_volume
@@ -300,6 +297,25 @@ pub(super) fn follow(
                 && scene
                     .water
                     .is_some_and(|water| water[cell.index(width)] > STANDING_WATER);
+            let in_leg = drops.steps_in_leg[lane];
+            if in_leg > 0 && (in_leg >= physics.steps_per_leg || ended || in_water) {
+                // Over the border the ground is as high as where the drop came from.
+                let fall = if inside {
+                    drops.height[lane] - surface.height[lane]
+                } else {
+                    0.0
+                };
+                let limit = (physics.max_load * drops.volume[lane]).max(0.0);
+                drops.climbs[lane] += u32::from(fall <= 0.0);
+                drops.steps_in_leg[lane] = 0;
+                trace.legs.push(Leg {
+                    cell: drops.cell[lane],
+                    fall,
+                    // |v|·Δh/|Δp| = Δh/dt: the leg's length cancels.
+                    capacity: (fall * drops.load[lane] / drops.dt[lane]).clamp(0.0, limit),
+                    dt: drops.dt[lane],
+                });
+            }
             if in_water {
                 // A leg of no fall and no capacity: the drop settles here.
                 trace.legs.push(Leg {
@@ -321,28 +337,32 @@ pub(super) fn follow(
             let height = surface.height[lane];
             // In a lake a drop runs to the bottom and lets its load fall there.
             // Then, when it has gone up and down a few times, it leaves.
-            if drops.climbs[lane] > LAKE_CLIMBS
+            if drops.steps_in_leg[lane] == 0
+                && drops.climbs[lane] > LAKE_CLIMBS
                 && let Some(spill) = scene.lakes.spill(cell_x, cell_y, height, physics.layer)
             {
                 drops.flow_on(lane, &spill);
                 continue;
             }
             moving[lane] = true;
-            drops.cell[lane] = cell;
-            drops.height[lane] = surface.height[lane];
+            if drops.steps_in_leg[lane] == 0 {
+                drops.cell[lane] = cell;
+                drops.height[lane] = height;
+                drops.dt[lane] = 0.0;
+            }
+            drops.steps_in_leg[lane] += 1;
             drops.steps[lane] += 1;
-            drops.under_way[lane] = true;
         }
 
-        let mut stream: Lanes = [0.0; LANES];
-        let (mut flow_x, mut flow_y): (Lanes, Lanes) = ([0.0; LANES], [0.0; LANES]);
         let (mut take_along, mut power) = (0.0, 0.0);
         if let Some(settings) = &physics.streams {
-            for lane in (0..LANES).filter(|&lane| moving[lane]) {
+            // Once a leg is enough.
+            for lane in (0..LANES).filter(|&lane| moving[lane] && drops.steps_in_leg[lane] == 1) {
                 let record = &scene.streams[drops.cell[lane].index(width)];
-                stream[lane] = record.area / (record.area + settings.onset);
-                flow_x[lane] = record.momentum.x / record.area.max(1e-6);
-                flow_y[lane] = record.momentum.y / record.area.max(1e-6);
+                let area = most(record.area, 1e-6);
+                drops.stream[lane] = record.area / (record.area + settings.onset);
+                drops.flow_x[lane] = record.momentum.x / area;
+                drops.flow_y[lane] = record.momentum.y / area;
             }
             (take_along, power) = (settings.pull, settings.power);
         }
@@ -362,9 +382,9 @@ pub(super) fn follow(
             );
             let (vx, vy) = (drops.velocity_x[lane], drops.velocity_y[lane]);
             let down = -physics.gravity / (1.0 + (gx * gx + gy * gy));
-            let along = take_along * stream[lane];
-            let pull_x = gx * down + (flow_x[lane] - vx) * along;
-            let pull_y = gy * down + (flow_y[lane] - vy) * along;
+            let along = take_along * drops.stream[lane];
+            let pull_x = gx * down + (drops.flow_x[lane] - vx) * along;
+            let pull_y = gy * down + (drops.flow_y[lane] - vy) * along;
             let speed = (vx * vx + vy * vy).sqrt();
             let pull = (pull_x * pull_x + pull_y * pull_y).sqrt();
             let quickness = speed + (pull * l).sqrt();
@@ -375,12 +395,12 @@ pub(super) fn follow(
             drops.velocity_y[lane] = vy;
             drops.x[lane] += vx * (dt * physics.per_cell);
             drops.y[lane] += vy * (dt * physics.per_cell);
-            let left = drops.volume[lane] / (1.0 + physics.evaporation * dt * (1.0 - stream[lane]));
+            let left =
+                drops.volume[lane] / (1.0 + physics.evaporation * dt * (1.0 - drops.stream[lane]));
             // A drop at rest on level ground will never move again.
             drops.volume[lane] = if quickness > 1e-6 { left } else { -1.0 };
-            // |v|·Δh/|Δp| = Δh/dt: the leg's length cancels.
-            drops.load[lane] = physics.capacity * (1.0 + power * stream[lane]) * left / dt;
-            drops.dt[lane] = dt;
+            drops.load[lane] = physics.capacity * (1.0 + power * drops.stream[lane]) * left;
+            drops.dt[lane] += dt;
         }
         for lane in 0..LANES {
             if !moving[lane] {
@@ -391,16 +411,16 @@ pub(super) fn follow(
                 drops.volume[lane] = before.4[lane];
                 continue;
             }
+            // A visit is where a leg begins: there it will cut or fill.
+            if drops.steps_in_leg[lane] > 1 {
+                continue;
+            }
             let (x, y) = drops.cell[lane].coordinates();
             let cell = y * width + x;
             sums.plane[cell] += 1;
             sums.touched[tile_of(physics, x, y)] = true;
             if physics.streams.is_some() {
-                let velocity = Vec2::new(drops.velocity_x[lane], drops.velocity_y[lane]);
-                let [x, y] = momentum_units(velocity);
-                let momentum = &mut sums.momentum[cell];
-                momentum[0] += x;
-                momentum[1] += y;
+                sums.passed[cell].add_drop(drops.velocity_x[lane], drops.velocity_y[lane]);
             }
         }
     }
@@ -549,8 +569,7 @@ fn lay(physics: &Physics, bed: &Bed, leg: &Leg, amount: f32, floor: f32, sums: &
 #[inline(always)]
 fn settle(physics: &Physics, bed: &Bed, legs: &[Leg], mut load: i32, sums: &mut Sums) {
     const ANYWHERE: f32 = f32::NEG_INFINITY;
-    // Discs around every second leg still touch each other.
-    for leg in legs.iter().rev().step_by(2) {
+    for leg in legs.iter().rev() {
         if load == 0 {
             break;
         }
