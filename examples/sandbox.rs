@@ -26,8 +26,8 @@ fn main() -> AppExit {
         EguiPlugin::default(),
         ErosionPanelPlugin,
         common::Stage {
-            pitch: 0.55,
-            distance: 0.82,
+            pitch: 0.5,
+            distance: 0.72,
             ..common::Stage::new(EXTENT, 230.0)
         },
     ))

@@ -58,11 +58,30 @@ impl Default for Palette {
     }
 }
 
+/// Blotches and bars, 0 to 1, that keep colours from being flat. They depend on
+/// the place alone, so they are made once.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Variation {
+    blotch: f32,
+    bars: f32,
+}
+
+impl Variation {
+    /// The variation at a horizontal place in metres.
+    pub fn at(place: Vec2) -> Self {
+        let noise = |size: f32| value_noise(place / size);
+        Self {
+            blotch: noise(23.0) * 0.6 + noise(7.0) * 0.4,
+            bars: noise(41.0) * 0.7 + noise(5.0) * 0.3,
+        }
+    }
+}
+
 /// What the painter knows of a vertex.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spot {
-    /// Horizontal place, for natural variation. units: m
-    pub place: Vec2,
+    /// Natural variation of the place.
+    pub variation: Variation,
     /// Height as a share of the land's relief at the start.
     pub relative_height: f32,
     /// Upward part of the normal: 1 is flat.
@@ -86,8 +105,8 @@ impl Palette {
     }
 
     fn ground(&self, spot: &Spot) -> LinearRgba {
-        // Two sizes of blotches keep borders between colours from being lines.
-        let blotch = value_noise(spot.place / 23.0) * 0.6 + value_noise(spot.place / 7.0) * 0.4;
+        // Blotches keep borders between colours from being lines.
+        let Variation { blotch, bars } = spot.variation;
         let vary = blotch - 0.5;
         let steep = ramp(spot.up + vary * 0.10, 0.86, 0.66);
         let mut colour = self.rock.mix(&self.cliff, steep);
@@ -105,7 +124,6 @@ impl Palette {
 
         // Deposits are never one colour: bars of gravel, damp and overgrown parts.
         let fresh = ramp(spot.change.min(spot.soil), 0.02, self.deposit_cover);
-        let bars = value_noise(spot.place / 41.0) * 0.7 + value_noise(spot.place / 5.0) * 0.3;
         let overgrown = ramp(bars + vary * 0.3, 0.45, 0.85) * gentle * low * 0.7;
         let deposit = shade(self.deposit, 0.86 + 0.28 * bars).mix(&self.grass, overgrown);
         colour = colour.mix(&deposit, fresh * (0.75 + 0.2 * blotch));

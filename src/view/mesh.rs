@@ -1,7 +1,13 @@
 //! Builds the mesh of one chunk from a copy of its cells.
 
-use super::{TerrainView, colours::Spot};
-use crate::terrain::{Grid, TILE, Terrain};
+use super::{
+    TerrainView,
+    colours::{Spot, Variation},
+};
+use crate::{
+    parallel::Workers,
+    terrain::{Grid, TILE, Terrain},
+};
 use bevy::{
     asset::RenderAssetUsages,
     camera::primitives::Aabb,
@@ -24,6 +30,8 @@ pub fn chunk_count(grid: &Grid) -> UVec2 {
 pub struct Baseline {
     /// Ground of every cell. units: m
     pub ground: Vec<f32>,
+    /// Natural variation of the colours.
+    variation: Vec<Variation>,
     lowest: f32,
     relief: f32,
 }
@@ -34,7 +42,15 @@ impl Baseline {
         let ground = terrain.ground_heights();
         let lowest = ground.iter().copied().fold(f32::INFINITY, f32::min);
         let highest = ground.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let mut variation = vec![Variation::default(); ground.len()];
+        let rows = variation.chunks_mut(terrain.grid().width()).enumerate();
+        Workers::global().each(rows, |(y, row)| {
+            for (x, variation) in row.iter_mut().enumerate() {
+                *variation = Variation::at(Vec2::new(x as f32, y as f32) * terrain.cell_size());
+            }
+        });
         Self {
+            variation,
             lowest,
             relief: (highest - lowest).max(1e-3),
             ground,
@@ -64,6 +80,7 @@ struct Cell {
     soil: f32,
     water: f32,
     before: f32,
+    variation: Variation,
 }
 
 impl ChunkSource {
@@ -83,6 +100,7 @@ impl ChunkSource {
                 soil: terrain.soil()[i],
                 water: terrain.water()[i],
                 before: baseline.ground.get(i).copied().unwrap_or_default(),
+                variation: baseline.variation.get(i).copied().unwrap_or_default(),
             }));
         }
         Self {
@@ -149,7 +167,7 @@ impl ChunkSource {
                 normals.push(normal.to_array());
                 uvs.push(((at.as_vec2() + 0.5) / self.grid.size().as_vec2()).to_array());
                 let spot = Spot {
-                    place: at.as_vec2() * l,
+                    variation: cell.variation,
                     relative_height: (ground - self.lowest) / self.relief,
                     up: normal.y,
                     soil: cell.soil,
