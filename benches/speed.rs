@@ -24,10 +24,11 @@ fn main() {
         .skip(1)
         .filter(|arg| !arg.starts_with('-'))
         .collect();
-    let figures: [Figure; 6] = [
+    let figures: [Figure; 7] = [
         ("triad_gb_s", "GB/s", triad),
         ("droplets_published_512", "Msteps/s", droplets_published),
         ("droplets_default_512", "kdrops/s", droplets_default),
+        ("droplets_streams_512", "kdrops/s", droplets_streams),
         ("thermal_1024", "ms", thermal),
         ("mesh_full_1024", "ms", mesh_full),
         ("mesh_chunk", "ms", mesh_chunk),
@@ -97,14 +98,22 @@ fn droplets_published() -> f64 {
     steps as f64 / seconds / 1e6
 }
 
-/// Radius of two cells, at most 32 steps each.
 fn droplets_default() -> f64 {
+    droplets(Droplets::default())
+}
+
+fn droplets_streams() -> f64 {
+    droplets(Droplets::default().with_streams())
+}
+
+/// Radius of two cells, at most 32 steps each.
+fn droplets(settings: Droplets) -> f64 {
     let drops = 200_000;
     let terrain = mountains(512);
     let settings = Droplets {
         radius: 2.0 * terrain.cell_size(),
         max_steps: 32,
-        ..Droplets::default()
+        ..settings
     };
     let seconds = median(5, || {
         let mut terrain = terrain.clone();

@@ -24,7 +24,7 @@ fn main() -> AppExit {
             true => Droplets::as_published(),
             false => Droplets {
                 rate: 0.1,
-                ..default()
+                ..Droplets::default().with_streams()
             },
         })
         .add_systems(Startup, start)

@@ -39,7 +39,7 @@ fn main() -> AppExit {
     })
     .insert_resource(Droplets {
         rate: 0.1,
-        ..default()
+        ..Droplets::default().with_streams()
     })
     .insert_resource(Thermal::default())
     .add_systems(Startup, make_land)

@@ -93,13 +93,7 @@ fn keeps_its_contract<S: Solver>(settings: S::Settings, dt: f32) {
 #[test]
 fn droplets() {
     keeps_its_contract::<DropletSolver>(Droplets::seeded(1), 0.5);
-    keeps_its_contract::<DropletSolver>(
-        Droplets {
-            streams: None,
-            ..Droplets::seeded(1)
-        },
-        0.5,
-    );
+    keeps_its_contract::<DropletSolver>(Droplets::seeded(1).with_streams(), 0.5);
 }
 
 #[test]

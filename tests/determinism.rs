@@ -30,11 +30,11 @@ fn all_equal(hashes: &[u64]) -> bool {
 
 #[test]
 fn droplets_on_1_2_3_and_8_threads() {
-    let plain = Droplets {
-        streams: None,
-        ..Droplets::seeded(5)
-    };
-    for settings in [Droplets::seeded(5), plain, Droplets::as_published()] {
+    for settings in [
+        Droplets::seeded(5),
+        Droplets::seeded(5).with_streams(),
+        Droplets::as_published(),
+    ] {
         let hashes = hashes::<DropletSolver>(settings, 0.5);
         assert!(all_equal(&hashes), "{hashes:x?}");
     }

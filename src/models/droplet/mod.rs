@@ -74,7 +74,8 @@ pub struct Droplets {
     /// How readily bedrock is cut, where soil is 1. The terrain's hardness map
     /// lowers it further, cell by cell.
     pub bedrock_erodibility: f32,
-    /// Lets drops join into streams; `None` keeps them ignorant of each other.
+    /// Lets drops join into streams that run out of hollows and reach the
+    /// border; `None` keeps them ignorant of each other, which is faster.
     pub streams: Option<Streams>,
     /// Runs the source's own method instead, in which only the seed and the
     /// rate of the settings above have a meaning.
@@ -98,7 +99,7 @@ impl Default for Droplets {
             min_volume: 0.05,
             max_steps: 256,
             bedrock_erodibility: 0.5,
-            streams: Some(Streams::default()),
+            streams: None,
             published: None,
         }
     }
@@ -108,7 +109,6 @@ impl Droplets {
     /// The source's method, literally.
     pub fn as_published() -> Self {
         Self {
-            streams: None,
             published: Some(PublishedDroplets::default()),
             ..Self::default()
         }
@@ -119,6 +119,14 @@ impl Droplets {
         Self {
             seed,
             ..Self::default()
+        }
+    }
+
+    /// The same drops, joining into [`streams`](Self::streams).
+    pub fn with_streams(self) -> Self {
+        Self {
+            streams: Some(Streams::default()),
+            ..self
         }
     }
 
