@@ -287,6 +287,7 @@ fn weather_band(band: Band, pass: &Pass) {
             loose,
             pass,
             &mut band.soil[span],
+            &mut slides,
             &mut band.result.changed,
         );
     }
@@ -319,43 +320,48 @@ fn loose_row(
     }
 }
 
-/// Soil that comes and goes.
+/// Soil that comes and goes. The whole row is computed in one long loop; only
+/// then it is looked at tile by tile, because short loops are slow at their ends.
 #[inline(always)]
 fn slide_row(
     [north, here, south]: [&[f32]; 3],
     [loose_north, loose_here, loose_south]: [&[f32]; 3],
     pass: &Pass,
     soil: &mut [f32],
+    gains: &mut [f32],
     changed: &mut [bool],
 ) {
+    let width = soil.len();
+    let [north, here, south] = [north, here, south].map(|row| &row[..width + 2]);
+    let [loose_north, loose_here, loose_south] =
+        [loose_north, loose_here, loose_south].map(|row| &row[..width + 2]);
+    let gains = &mut gains[..width];
     let [axis, diagonal] = pass.rest;
-    for ((tile, soil), changed) in soil.chunks_mut(BAND).enumerate().zip(changed) {
-        let cells = soil.len();
-        let window = tile * BAND..tile * BAND + cells + 2;
-        let [north, here, south] = [north, here, south].map(|row| &row[window.clone()]);
-        let [loose_north, loose_here, loose_south] =
-            [loose_north, loose_here, loose_south].map(|row| &row[window.clone()]);
+    for x in 0..width {
+        let (h, own) = (here[x + 1], loose_here[x + 1]);
+        let flow = |other: f32, loose: f32, rest: f32| {
+            let rise = other - h;
+            loose * most(rise - rest, 0.0) - own * most(-rise - rest, 0.0)
+        };
+        // Opposite neighbours are added in pairs: mirroring the terrain
+        // mirrors the result bit by bit.
+        let along = (flow(here[x], loose_here[x], axis)
+            + flow(here[x + 2], loose_here[x + 2], axis))
+            + (flow(north[x + 1], loose_north[x + 1], axis)
+                + flow(south[x + 1], loose_south[x + 1], axis));
+        let across = (flow(north[x], loose_north[x], diagonal)
+            + flow(south[x + 2], loose_south[x + 2], diagonal))
+            + (flow(north[x + 2], loose_north[x + 2], diagonal)
+                + flow(south[x], loose_south[x], diagonal));
+        gains[x] = along * pass.share[0] + across * pass.share[1];
+    }
+    let tiles = soil.chunks_mut(BAND).zip(gains.chunks(BAND));
+    for ((soil, gains), changed) in tiles.zip(changed) {
         let mut any = 0u32;
-        for x in 0..cells {
-            let (h, own) = (here[x + 1], loose_here[x + 1]);
-            let flow = |other: f32, loose: f32, rest: f32| {
-                let rise = other - h;
-                loose * most(rise - rest, 0.0) - own * most(-rise - rest, 0.0)
-            };
-            // Opposite neighbours are added in pairs: mirroring the terrain
-            // mirrors the result bit by bit.
-            let along = (flow(here[x], loose_here[x], axis)
-                + flow(here[x + 2], loose_here[x + 2], axis))
-                + (flow(north[x + 1], loose_north[x + 1], axis)
-                    + flow(south[x + 1], loose_south[x + 1], axis));
-            let across = (flow(north[x], loose_north[x], diagonal)
-                + flow(south[x + 2], loose_south[x + 2], diagonal))
-                + (flow(north[x + 2], loose_north[x + 2], diagonal)
-                    + flow(south[x], loose_south[x], diagonal));
-            let gain = along * pass.share[0] + across * pass.share[1];
+        for (soil, gain) in soil.iter_mut().zip(gains) {
             any |= gain.to_bits() << 1;
             // Rounding may take a hair more than there is.
-            soil[x] = most(soil[x] + gain, 0.0);
+            *soil = most(*soil + gain, 0.0);
         }
         *changed |= any != 0;
     }
@@ -374,49 +380,43 @@ fn break_row(
     broken: &mut [f32],
     changed: &mut [bool],
 ) -> f64 {
+    let width = soil.len();
+    let [north, here, south] = [north, here, south].map(|row| &row[..width + 2]);
+    let broken = &mut broken[..width];
+    for x in 0..width {
+        let h = here[x + 1];
+        let lowest_axis = least(
+            least(here[x], here[x + 2]),
+            least(north[x + 1], south[x + 1]),
+        );
+        let lowest_diagonal = least(least(north[x], south[x + 2]), least(north[x + 2], south[x]));
+        let fall = most(
+            h - lowest_axis,
+            (h - lowest_diagonal) * core::f32::consts::FRAC_1_SQRT_2,
+        );
+        broken[x] = most(fall - pass.rock_rest, 0.0) * pass.breaking;
+    }
     let mut total = 0.0;
     for (tile, changed) in changed.iter_mut().enumerate() {
-        let span = tile * BAND..((tile + 1) * BAND).min(soil.len());
-        let cells = span.len();
-        let window = span.start..span.end + 2;
-        let [north, here, south] =
-            [north, here, south].map(|row| &row[window.clone()][..cells + 2]);
-        let broken = &mut broken[span.clone()][..cells];
-        let soil = &mut soil[span.clone()][..cells];
-        let mut any = 0u32;
-        for x in 0..cells {
-            let h = here[x + 1];
-            let lowest_axis = least(
-                least(here[x], here[x + 2]),
-                least(north[x + 1], south[x + 1]),
-            );
-            let lowest_diagonal =
-                least(least(north[x], south[x + 2]), least(north[x + 2], south[x]));
-            let fall = most(
-                h - lowest_axis,
-                (h - lowest_diagonal) * core::f32::consts::FRAC_1_SQRT_2,
-            );
-            let excess = most(fall - pass.rock_rest, 0.0);
-            broken[x] = excess * pass.breaking;
-            any |= broken[x].to_bits();
-        }
+        let span = tile * BAND..((tile + 1) * BAND).min(width);
+        let broken = &mut broken[span.clone()];
         // Most ground is no cliff: it is neither read nor written any further.
-        if any == 0 {
+        if broken.iter().fold(0, |any, b| any | b.to_bits()) == 0 {
             continue;
         }
-        for x in 0..cells {
-            broken[x] *= pass.shelter / (pass.shelter + soil[x]);
+        let soil = &mut soil[span.clone()];
+        for (broken, soil) in broken.iter_mut().zip(&*soil) {
+            *broken *= pass.shelter / (pass.shelter + soil);
         }
         if let Some(hardness) = hardness {
             for (broken, hardness) in broken.iter_mut().zip(&hardness[span.clone()]) {
                 *broken *= 1.0 - hardness;
             }
         }
-        let bedrock = &mut bedrock[span.clone()][..cells];
-        let rest = &mut rest[span][..cells];
-        for x in 0..cells {
-            add_to_bedrock(&mut bedrock[x], &mut rest[x], -broken[x]);
-            soil[x] += broken[x];
+        let bedrock = bedrock[span.clone()].iter_mut().zip(&mut rest[span]);
+        for ((bedrock, rest), (soil, broken)) in bedrock.zip(soil.iter_mut().zip(&*broken)) {
+            add_to_bedrock(bedrock, rest, -broken);
+            *soil += broken;
         }
         let sum = sum(broken);
         *changed |= sum > 0.0;
