@@ -53,7 +53,7 @@ pub enum ErosionPace {
     /// used up (but at least one). When that is too few, erosion time slows down
     /// and [`ErosionDiagnostics::BEHIND`] says so. units: ms
     Budget(f32),
-    /// Exactly so many steps each time, whatever they take. With
+    /// Exactly so many steps each time (4096 at most), whatever they take. With
     /// `FixedUpdate` as the plugin's schedule a whole run replays bit by bit.
     StepsPerTick(u32),
 }
@@ -107,7 +107,8 @@ pub trait ErosionTime {
     fn unpause(&mut self);
     /// Whether erosion stands still.
     fn is_paused(&self) -> bool;
-    /// Runs a number of steps in the next frame although paused.
+    /// Runs a number of steps although paused, in the next frame or, where the
+    /// pace does not allow so many, the frames after it.
     fn single_step(&mut self, steps: u32);
     /// Erosion seconds per second of game time.
     fn speed(&self) -> f32;
@@ -115,7 +116,7 @@ pub trait ErosionTime {
     fn set_speed(&mut self, speed: f32);
     /// Erosion time of one step.
     fn step_size(&self) -> Duration;
-    /// Sets the erosion time of one step, at least a microsecond.
+    /// Sets the erosion time of one step, a microsecond to a day.
     fn set_step_size(&mut self, step: Duration);
     /// Steps run so far.
     fn steps(&self) -> u64;
@@ -153,7 +154,8 @@ impl ErosionTime for Time<Erosion> {
     }
 
     fn set_step_size(&mut self, step: Duration) {
-        self.context_mut().step_size = step.max(Duration::from_micros(1));
+        let longest = Duration::from_secs(86_400);
+        self.context_mut().step_size = step.clamp(Duration::from_micros(1), longest);
     }
 
     fn steps(&self) -> u64 {
@@ -257,7 +259,8 @@ fn advance_erosion(world: &mut World) {
     let step_size = time.step_size();
     let clock = time.context_mut();
 
-    let mut wanted = core::mem::take(&mut clock.requested);
+    let requested = core::mem::take(&mut clock.requested);
+    let mut wanted = requested;
     let mut due = Duration::ZERO;
     if !clock.paused && !delta.is_zero() {
         match pace {
@@ -274,7 +277,10 @@ fn advance_erosion(world: &mut World) {
         wanted = 0;
     }
     let budget = match pace {
-        ErosionPace::Budget(ms) => Some(Duration::from_secs_f32((ms / 1000.0).clamp(0.0, 3600.0))),
+        ErosionPace::Budget(ms) => Some(
+            // What is not a number allows nothing but the one step.
+            Duration::try_from_secs_f32((ms / 1000.0).clamp(0.0, 3600.0)).unwrap_or_default(),
+        ),
         ErosionPace::StepsPerTick(_) => None,
     };
 
@@ -299,13 +305,19 @@ fn advance_erosion(world: &mut World) {
     if ran == 0 {
         time.advance_by(Duration::ZERO);
     }
-    // What was not reached is given up: erosion slows, the game does not.
+    // Steps asked for one by one come first and wait for the next frame.
+    let one_by_one = requested.min(ran);
+    if present {
+        let waiting = &mut time.context_mut().requested;
+        *waiting = waiting.saturating_add(requested - one_by_one);
+    }
+    // What was not reached otherwise is given up: erosion slows, the game does not.
     let mut behind = Duration::ZERO;
     if !due.is_zero() && present {
         let whole = due.as_nanos() / step_size.as_nanos().max(1);
         let rest = due.as_nanos() % step_size.as_nanos().max(1);
         time.context_mut().overstep = Duration::from_nanos(rest as u64);
-        let missed = whole.saturating_sub(u128::from(ran)) as f64;
+        let missed = whole.saturating_sub(u128::from(ran - one_by_one)) as f64;
         behind = step_size.mul_f64(missed.min(1e6));
     }
     let mut last = world.resource_mut::<LastRun>();

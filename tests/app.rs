@@ -88,19 +88,29 @@ fn pause_single_step_and_speed() {
     clock_mut(&mut app).single_step(1);
     tick_app(&mut app, 4);
     assert_eq!(clock(&app).steps(), 1);
+    app.insert_resource(ErosionPace::Budget(f32::NAN));
+    clock_mut(&mut app).single_step(3);
+    tick_app(&mut app, 2);
+    assert_eq!(clock(&app).steps(), 3, "one a frame without a budget");
+    tick_app(&mut app, 4);
+    assert_eq!(clock(&app).steps(), 4, "none is lost, none is added");
+    app.insert_resource(ErosionPace::Budget(1e6));
+    clock_mut(&mut app).set_step_size(Duration::MAX);
+    assert_eq!(clock(&app).step_size(), Duration::from_secs(86_400));
+    clock_mut(&mut app).set_step_size(Duration::from_micros(15_625));
     clock_mut(&mut app).unpause();
     clock_mut(&mut app).set_speed(3.0);
     tick_app(&mut app, 4);
-    assert_eq!(clock(&app).steps(), 13);
+    assert_eq!(clock(&app).steps(), 16);
     clock_mut(&mut app).set_speed(0.5);
     tick_app(&mut app, 4);
-    assert_eq!(clock(&app).steps(), 15);
+    assert_eq!(clock(&app).steps(), 18);
     clock_mut(&mut app).set_speed(f32::NAN);
     assert_eq!(clock(&app).speed(), 0.0);
     app.world_mut().resource_mut::<Time<Virtual>>().pause();
     clock_mut(&mut app).set_speed(1.0);
     tick_app(&mut app, 4);
-    assert_eq!(clock(&app).steps(), 15, "erosion follows the game's clock");
+    assert_eq!(clock(&app).steps(), 18, "erosion follows the game's clock");
 }
 
 #[test]

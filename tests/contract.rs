@@ -53,7 +53,7 @@ fn keeps_its_contract<S: Solver>(settings: S::Settings, dt: f32) {
 
     // Steps that are no steps, and a terrain of another size, change nothing.
     let hash = terrain.state_hash();
-    for nothing in [0.0, -1.0, f32::NAN] {
+    for nothing in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         solver.step(&mut terrain, nothing);
     }
     assert_eq!(terrain.state_hash(), hash);
@@ -76,7 +76,7 @@ fn keeps_its_contract<S: Solver>(settings: S::Settings, dt: f32) {
             .with_soil_depth(1.0)
             .expect("valid");
         let mut solver = S::new(settings.clone(), terrain.grid()).expect("valid settings");
-        for dt in [dt, 1e9, f32::INFINITY, dt] {
+        for dt in [dt, 1e9, dt] {
             solver.step(&mut terrain, dt);
         }
         let layers = [terrain.bedrock(), terrain.soil()];

@@ -105,6 +105,38 @@ fn nothing_is_lost_in_10_000_steps() {
 }
 
 #[test]
+fn deep_soil_beside_bare_rock_keeps_its_mass() {
+    for depth in [30.0f32, 200.0] {
+        // Deep soil, a little steeper than it can rest, on the left; bare rock
+        // on the right.
+        let (width, height) = (48u32, 40u32);
+        let slope = 36f32.to_radians().tan();
+        let top = |i: u32| 300.0 - (i % width) as f32 * slope;
+        let soil: Vec<f32> = (0..width * height)
+            .map(|i| if i % width < width / 2 { depth } else { 0.0 })
+            .collect();
+        let bedrock = (0..width * height).map(|i| top(i) - soil[i as usize]);
+        let mut terrain = Terrain::from_heights(UVec2::new(width, height), 1.0, bedrock.collect())
+            .and_then(|terrain| terrain.with_layer(Layer::Soil, soil.clone()))
+            .expect("valid");
+        let mut solver = solver(Thermal::default(), &terrain);
+        for _ in 0..20_000 {
+            solver.step(&mut terrain, 1.0 / 64.0);
+        }
+        let solids = terrain.ledger().solids;
+        assert!(solids.moved > 10.0, "{depth} m: {solids:?}");
+        assert!(
+            solids.drift_of_total().abs() < 1e-6,
+            "{depth} m: {solids:?}"
+        );
+        assert!(
+            solids.drift_of_moved().abs() < 1e-4,
+            "{depth} m: {solids:?}"
+        );
+    }
+}
+
+#[test]
 fn mirrored_and_turned_land_gives_the_mirrored_and_turned_result() {
     let (w, h) = (70usize, 51usize);
     let source = crate::land(5, UVec2::new(w as u32, h as u32), 2.0).ground_heights();

@@ -1,10 +1,12 @@
 //! The drawn terrain, without a renderer: chunk entities and their meshes.
 
+use bevy::time::TimeUpdateStrategy;
 use bevy::{
     camera::primitives::Aabb, ecs::system::RunSystemOnce, math::UVec2, mesh::VertexAttributeValues,
     prelude::*,
 };
 use bevy_erode::prelude::*;
+use core::time::Duration;
 use std::collections::HashMap;
 
 fn create_app(terrain: Terrain) -> App {
@@ -16,6 +18,9 @@ fn create_app(terrain: Terrain) -> App {
         ErosionPlugin::default(),
     ))
     .init_asset::<StandardMaterial>()
+    .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(
+        20,
+    )))
     .insert_resource(terrain);
     settle(&mut app);
     app
@@ -156,9 +161,18 @@ fn meshes_follow_a_running_model_and_a_replaced_terrain() {
     settle(&mut app);
     let terrain = app.world().resource::<Terrain>().clone();
     let first = chunks(&mut app);
-    let corner = &first[&UVec2::ZERO];
-    assert_eq!(corner.positions[0].y, terrain.ground(0));
+    assert_ne!(
+        terrain.state_hash(),
+        crate::hills(1).state_hash(),
+        "it eroded"
+    );
     assert_eq!(first.len(), 4);
+    for chunk in first.values() {
+        for position in &chunk.positions {
+            let height = terrain.height_at(chunk.place + *position).expect("inside");
+            assert!((height - position.y).abs() < 1e-3, "{height} {position}");
+        }
+    }
 
     app.insert_resource(crate::land(2, UVec2::new(40, 300), 2.0));
     settle(&mut app);
@@ -182,11 +196,14 @@ fn a_users_material_stays() {
     for mut material in query.iter_mut(app.world_mut()) {
         material.0 = mine.clone();
     }
+    let before = app.world().resource::<TerrainViewState>().rebuilt();
     app.insert_resource(Droplets::default());
     for _ in 0..5 {
         app.update();
     }
     settle_after_pause(&mut app);
+    let after = app.world().resource::<TerrainViewState>().rebuilt();
+    assert!(after > before, "meshes were rebuilt");
     let mut query = app.world_mut().query::<&MeshMaterial3d<StandardMaterial>>();
     assert!(query.iter(app.world()).all(|material| material.0 == mine));
 }

@@ -31,8 +31,8 @@ pub trait Solver: Sized + Send + Sync + 'static {
     fn set_settings(&mut self, settings: Self::Settings) -> Result<(), SettingsError>;
 
     /// Advances by `dt` seconds of erosion time, with the same result for any
-    /// workers. A terrain of another size than the solver's grid, and a `dt`
-    /// that is not a positive number, change nothing.
+    /// workers. A terrain of another size or cell size than the solver's grid,
+    /// and a `dt` that is not a positive, finite number, change nothing.
     fn step_on(&mut self, workers: Workers, terrain: &mut Terrain, dt: f32);
 
     /// [`step_on`](Self::step_on) Bevy's compute task pool.

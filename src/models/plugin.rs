@@ -41,6 +41,7 @@ impl<S: Solver> Plugin for ModelPlugin<S> {
             .insert_resource(ModelState::<S> {
                 terrain: 0,
                 solver: None,
+                refused: false,
             })
             .add_systems(ErosionStep, advance_model::<S>.in_set(self.set));
     }
@@ -50,7 +51,9 @@ impl<S: Solver> Plugin for ModelPlugin<S> {
 struct ModelState<S> {
     /// The terrain that the solver was made for.
     terrain: u64,
+    /// Kept while settings are refused, so that it goes on where it was.
     solver: Option<S>,
+    refused: bool,
 }
 
 fn advance_model<S: Solver>(
@@ -66,12 +69,18 @@ fn advance_model<S: Solver>(
         return;
     };
     let new_terrain = state.terrain != terrain.id.get();
+    let state = &mut *state;
     let result = match (&mut state.solver, new_terrain) {
         (Some(solver), false) if settings.is_changed() => solver.set_settings(settings.clone()),
-        (Some(_), false) => Ok(()),
         // Settings that were refused are not tried again until they change.
+        (Some(_), false) if state.refused => return,
+        (Some(_), false) => Ok(()),
         (None, false) if !settings.is_changed() => return,
-        _ => S::new(settings.clone(), terrain.grid()).map(|solver| state.solver = Some(solver)),
+        _ => {
+            // A solver of the old terrain is of no use.
+            state.solver = None;
+            S::new(settings.clone(), terrain.grid()).map(|solver| state.solver = Some(solver))
+        }
     };
     state.terrain = terrain.id.get();
     if let Err(error) = result {
@@ -80,8 +89,10 @@ fn advance_model<S: Solver>(
             model: S::NAME,
             reason: error.to_string(),
         });
-        state.solver = None;
+        state.refused = true;
+        return;
     }
+    state.refused = false;
     if let Some(solver) = &mut state.solver {
         solver.step(&mut terrain, time.context().step_size().as_secs_f32());
     }

@@ -92,7 +92,7 @@ pub fn droplets(ui: &mut Ui, droplets: &mut Droplets) {
         ("radius", "m"),
         &mut droplets.radius,
         d.radius,
-        0.0..=40.0,
+        0.0..=24.0,
         "Radius over which a drop cuts and fills",
     );
     slider(

@@ -172,6 +172,8 @@ impl Terrain {
     /// Puts the terrain's centre at a world position. units: m
     pub fn with_origin(mut self, origin: Vec3) -> Result<Self, TerrainError> {
         self.grid = self.grid.with_origin(origin)?;
+        // Whoever knew the terrain at its old place must look again.
+        self.id = TerrainId::new();
         Ok(self)
     }
 

@@ -175,7 +175,8 @@ fn value_noise(at: Vec2) -> f32 {
     let t = at - cell;
     let t = t * t * (Vec2::splat(3.0) - 2.0 * t);
     let corner = |dx: i32, dy: i32| {
-        let (x, y) = (cell.x as i32 + dx, cell.y as i32 + dy);
+        let x = (cell.x as i32).wrapping_add(dx);
+        let y = (cell.y as i32).wrapping_add(dy);
         let mut hash = (x as u32).wrapping_mul(0x9E37_79B1) ^ (y as u32).wrapping_mul(0x85EB_CA77);
         hash = (hash ^ (hash >> 15)).wrapping_mul(0x2C1B_3C6D);
         hash ^= hash >> 13;

@@ -99,10 +99,24 @@ impl Brush {
         &self,
         plane: &mut [i32],
         ground: &[f32],
+        size: (usize, usize),
+        at: (usize, usize),
+        amount: f32,
+        floor: f32,
+    ) -> i32 {
+        let open = |cell: usize, _: f32| f32::from(u8::from(ground[cell] > floor));
+        self.stamp_each(plane, size, at, amount, open)
+    }
+
+    /// Cell by cell, each taking the part (0 to 1) of its share that `part` says
+    /// for the cell and the share's size in units.
+    pub fn stamp_each(
+        &self,
+        plane: &mut [i32],
         (width, height): (usize, usize),
         (x, y): (usize, usize),
         amount: f32,
-        floor: f32,
+        part: impl Fn(usize, f32) -> f32,
     ) -> i32 {
         let reach = self.reach;
         let inside = |at: usize, offset: usize, size: usize| {
@@ -116,8 +130,9 @@ impl Brush {
         });
         let sum: f32 = cells.clone().map(|(_, weight)| weight).sum();
         let mut added = 0;
-        for (cell, weight) in cells.filter(|&(cell, _)| ground[cell] > floor) {
-            let share = (amount * (weight / sum)) as i32;
+        for (cell, weight) in cells {
+            let share = amount * (weight / sum);
+            let share = (share * part(cell, share.abs())) as i32;
             plane[cell] += share;
             added += share;
         }

@@ -35,6 +35,7 @@ pub struct DropletSolver {
     grid: Grid,
     /// Terrain and revision that `ground` shows.
     seen: (u64, u64),
+    datum: f32,
     ground: Vec<f32>,
     visits: Vec<i32>,
     streams: Vec<StreamCell>,
@@ -63,6 +64,7 @@ impl Solver for DropletSolver {
             settings,
             grid: *grid,
             seen: (0, 0),
+            datum: 0.0,
             ground: Vec::new(),
             visits: Vec::new(),
             streams: Vec::new(),
@@ -85,7 +87,7 @@ impl Solver for DropletSolver {
 
     /// As many drops fall as the settings' rate says.
     fn step_on(&mut self, workers: Workers, terrain: &mut Terrain, dt: f32) {
-        if dt.is_nan() || dt <= 0.0 {
+        if !dt.is_finite() || dt <= 0.0 {
             return;
         }
         let land = self.grid.cells() as f64 * self.grid.cell_area();
@@ -129,8 +131,8 @@ impl DropletSolver {
     pub fn release(&mut self, terrain: &mut Terrain, positions: &[Vec3]) {
         let starts: Vec<Vec2> = positions
             .iter()
-            .filter(|p| self.grid.cell_at(**p).is_some())
-            .map(|p| self.grid.world_to_grid(*p))
+            .filter(|p| terrain.grid().cell_at(**p).is_some())
+            .map(|p| terrain.grid().world_to_grid(*p))
             .collect();
         self.fall(Workers::global(), terrain, starts.len() as u64, |n| {
             starts[n as usize]
@@ -143,7 +145,9 @@ impl DropletSolver {
     fn batch(&self) -> usize {
         let reach = (self.settings.radius / self.grid.cell_size()).max(1.5);
         let share = 8.0 * f64::from(reach * reach);
-        ((self.grid.cells() as f64 / share) as usize).clamp(64, 32_768)
+        // The ways of a batch are kept: 16 bytes a leg, a quarter of a gigabyte.
+        let most = ((1 << 24) / self.settings.max_steps as usize).min(32_768);
+        ((self.grid.cells() as f64 / share) as usize).clamp(64, most.max(64))
     }
 
     fn fall(
@@ -153,7 +157,9 @@ impl DropletSolver {
         count: u64,
         start: impl Fn(u64) -> Vec2 + Sync,
     ) {
-        if terrain.size() != self.grid.size() || count == 0 {
+        let grid = terrain.grid();
+        let fits = grid.size() == self.grid.size() && grid.cell_size() == self.grid.cell_size();
+        if !fits || count == 0 {
             return;
         }
         if self.settings.published.is_some() {
@@ -196,7 +202,8 @@ impl DropletSolver {
         };
         self.streams.resize(stream_cells, StreamCell::default());
         // Each worker has planes of its own: bound them to half a gigabyte.
-        let affordable = (1usize << 27) / cells;
+        let bytes = cells * size_of::<i32>() + stream_cells * size_of::<Passed>();
+        let affordable = (1usize << 29) / bytes;
         let count = workers.count().min(affordable).clamp(1, 16);
         // Never fewer than before: they hold what passed since the last renewal.
         let count = count.max(self.workers.len());
@@ -205,6 +212,19 @@ impl DropletSolver {
             sums.plane.resize(cells, 0);
             sums.passed.resize(stream_cells, Passed::default());
             sums.touched.resize(tiles, false);
+        }
+        if self.seen.0 != terrain.id.get() {
+            // Another land has other streams.
+            self.streams.fill(StreamCell::default());
+            for (sums, _) in &mut self.workers {
+                sums.passed.fill(Passed::default());
+            }
+            self.drops_since_renewal = 0;
+        }
+        if (self.seen.0, self.datum) != (terrain.id.get(), terrain.datum()) {
+            // Levels are counted from the datum.
+            self.datum = terrain.datum();
+            self.lakes_hold_for = 0;
         }
         refresh_ground(&mut self.ground, &mut self.seen, terrain);
     }
@@ -230,6 +250,7 @@ impl DropletSolver {
         } else {
             self.lakes = Lakes::default();
             self.lakes_hold_for = 0;
+            self.drops_since_renewal = 0;
         }
         let scene = Scene {
             ground: &self.ground,

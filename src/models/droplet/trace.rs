@@ -71,7 +71,9 @@ impl Physics {
         // such that a whole batch of such drops on one cell fits an i32.
         let max_load =
             f64::from(settings.volume) * f64::from(settings.max_concentration) / grid.cell_area();
-        let worst_sum = max_load * LIFETIME_LOADS * batch as f64;
+        // A cell gets the peak of the brush at most, four times that in a corner.
+        let share = (4.0 * f64::from(brush.peak())).min(1.0);
+        let worst_sum = max_load * LIFETIME_LOADS * share * batch as f64;
         let unit = libm::exp2(libm::ceil(libm::log2(worst_sum)) - 30.0);
         let max_load = max_load / unit;
         let capacity =
@@ -324,6 +326,9 @@ pub(super) fn follow(
                     capacity: 0.0,
                     dt: 0.0,
                 });
+                let (x, y) = cell.coordinates();
+                sums.plane[cell.index(width)] += 1;
+                sums.touched[tile_of(physics, x, y)] = true;
             }
             if ended || in_water {
                 trace.endings.push(Ending {
@@ -456,8 +461,6 @@ struct Ahead {
     cut_share: [f32; AHEAD],
     /// Units of soil for one visit.
     loose: [f32; AHEAD],
-    /// Erodibility of the bedrock.
-    rock: [f32; AHEAD],
     /// A cut reaches no deeper than the slope of the way goes on under the
     /// brush; lower ground beside it would become a pit. units: m
     floor: [f32; AHEAD],
@@ -476,19 +479,12 @@ impl Ahead {
             soil[i] = bed.soil[cells[i]];
             ground[i] = bed.ground[cells[i]];
         }
-        let mut rock = [physics.bedrock_erodibility; AHEAD];
-        if let Some(hardness) = bed.hardness {
-            for (i, rock) in rock.iter_mut().enumerate().take(legs.len()) {
-                *rock *= 1.0 - hardness[cells[i]];
-            }
-        }
         let mut ahead = Self {
             fill_bound: [0.0; AHEAD],
             cut_bound: [0.0; AHEAD],
             fill_share: [0.0; AHEAD],
             cut_share: [0.0; AHEAD],
             loose: [0.0; AHEAD],
-            rock,
             floor: [0.0; AHEAD],
         };
         let reach = physics.brush.reach() as f32;
@@ -528,7 +524,10 @@ fn exchange(trace: &Trace, physics: &Physics, bed: &Bed, sums: &mut Sums) {
                     let wanted = least(lacking * ahead.cut_share[i], budget as f32);
                     // Soil goes first, then bedrock at its own pace.
                     let loose = least(wanted, ahead.loose[i]);
-                    -least(loose + (wanted - loose) * ahead.rock[i], ahead.cut_bound[i])
+                    -least(
+                        loose + (wanted - loose) * physics.bedrock_erodibility,
+                        ahead.cut_bound[i],
+                    )
                 };
                 if change.abs() < 1.0 {
                     continue;
@@ -560,6 +559,22 @@ fn lay(physics: &Physics, bed: &Bed, leg: &Leg, amount: f32, floor: f32, sums: &
     let (size, at) = ((physics.width, physics.height), leg.cell.coordinates());
     sums.touch(physics, at);
     let brush = &physics.brush;
+    if let (Some(hardness), true) = (bed.hardness, amount < 0.0) {
+        // Bare rock is as hard as it is itself, not as what the drop runs over.
+        let resists = |cell: usize, units: f32| {
+            // All drops of the batch that come by may take as much.
+            let drops = (bed.visits[cell].max(0) + 8) as f32;
+            let bare = bed.soil[cell] < units * physics.unit * drops;
+            if bed.ground[cell] <= floor {
+                0.0
+            } else if bare {
+                1.0 - hardness[cell]
+            } else {
+                1.0
+            }
+        };
+        return brush.stamp_each(&mut sums.plane, size, at, amount, resists);
+    }
     brush.stamp(&mut sums.plane, bed.ground, size, at, amount, floor)
 }
 

@@ -11,6 +11,9 @@
 //! b   = dt·Kb·max(0, max slope − tan θ_rock)·c/(c + soil)   bedrock → soil
 //! ```
 //!
+//! Flows are rounded to the last place of the deepest soil, so that what leaves
+//! one cell and what reaches the next are the same number.
+//!
 //! The weights are those of the isotropic nine-point Laplacian, so slides have
 //! no favourite direction, and `D` means the same at any resolution.
 

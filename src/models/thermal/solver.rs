@@ -21,6 +21,8 @@ const MAX_PASSES: u32 = 64;
 /// Height of what lies beyond the border: nothing flows up there, and nothing
 /// comes down because its share of loose soil is zero.
 const WALL: f32 = 1e30;
+/// 1.5 · 2²³: a number so large that its last place is one.
+const ROUNDER: f32 = 12_582_912.0;
 const BAND: usize = TILE as usize;
 /// Weights of the isotropic nine-point Laplacian.
 const AXIS: f32 = 2.0 / 3.0;
@@ -45,6 +47,8 @@ struct Pass {
     /// Bedrock broken for each metre of fall beyond that.
     breaking: f32,
     shelter: f32,
+    /// Adding and subtracting it rounds a flow to a multiple of the quantum.
+    rounder: f32,
 }
 
 impl Solver for ThermalSolver {
@@ -69,7 +73,9 @@ impl Solver for ThermalSolver {
     }
 
     fn step_on(&mut self, workers: Workers, terrain: &mut Terrain, dt: f32) {
-        if terrain.size() != self.grid.size() || !(dt > 0.0 && dt.is_finite()) {
+        let grid = terrain.grid();
+        let fits = grid.size() == self.grid.size() && grid.cell_size() == self.grid.cell_size();
+        if !(fits && dt > 0.0 && dt.is_finite()) {
             return;
         }
         let l = self.grid.cell_size();
@@ -85,9 +91,11 @@ impl Solver for ThermalSolver {
             // A quarter of the excess at most, so that a cliff cannot tip over.
             breaking: (self.settings.breaking * dt / (passes as f32 * l)).min(0.25),
             shelter: self.settings.shelter,
+            rounder: 0.0,
         };
         for _ in 0..passes {
-            self.pass(&workers, terrain, &pass);
+            let rounder = ROUNDER * quantum(&workers, terrain.soil());
+            self.pass(&workers, terrain, &Pass { rounder, ..pass });
         }
     }
 }
@@ -142,6 +150,28 @@ impl ThermalSolver {
             terrain.mark_tiles(changed);
         }
     }
+}
+
+/// The step in which flows are counted: the last place of the deepest soil, and
+/// one more in reserve. A smaller flow would vanish from deep soil and yet
+/// arrive on thin soil: mass out of nothing.
+fn quantum(workers: &Workers, soil: &[f32]) -> f32 {
+    let chunk = soil.len().div_ceil(16).max(1);
+    let mut deepest = vec![0.0f32; soil.len().div_ceil(chunk)];
+    workers.each(soil.chunks(chunk).zip(&mut deepest), |(soil, deepest)| {
+        let mut lanes = [0.0f32; 16];
+        let (chunks, rest) = soil.as_chunks::<16>();
+        for chunk in chunks {
+            for lane in 0..16 {
+                lanes[lane] = most(lanes[lane], chunk[lane]);
+            }
+        }
+        *deepest = lanes.iter().chain(rest).fold(0.0, |a, &b| most(a, b));
+    });
+    let deepest = deepest.iter().fold(f32::MIN_POSITIVE, |a, &b| most(a, b));
+    // Its power of two, by the exponent's bits.
+    let power = f32::from_bits(deepest.to_bits() & 0x7F80_0000);
+    most(power * (4.0 * f32::EPSILON), f32::MIN_POSITIVE)
 }
 
 /// Old rows around a band: ground of the two above and the two below (with a
@@ -339,21 +369,22 @@ fn slide_row(
     let [axis, diagonal] = pass.rest;
     for x in 0..width {
         let (h, own) = (here[x + 1], loose_here[x + 1]);
-        let flow = |other: f32, loose: f32, rest: f32| {
+        let flow = |other: f32, loose: f32, rest: f32, share: f32| {
             let rise = other - h;
-            loose * most(rise - rest, 0.0) - own * most(-rise - rest, 0.0)
+            let flow = loose * most(rise - rest, 0.0) - own * most(-rise - rest, 0.0);
+            (flow * share + pass.rounder) - pass.rounder
         };
         // Opposite neighbours are added in pairs: mirroring the terrain
         // mirrors the result bit by bit.
-        let along = (flow(here[x], loose_here[x], axis)
-            + flow(here[x + 2], loose_here[x + 2], axis))
-            + (flow(north[x + 1], loose_north[x + 1], axis)
-                + flow(south[x + 1], loose_south[x + 1], axis));
-        let across = (flow(north[x], loose_north[x], diagonal)
-            + flow(south[x + 2], loose_south[x + 2], diagonal))
-            + (flow(north[x + 2], loose_north[x + 2], diagonal)
-                + flow(south[x], loose_south[x], diagonal));
-        gains[x] = along * pass.share[0] + across * pass.share[1];
+        let straight = |other: f32, loose: f32| flow(other, loose, axis, pass.share[0]);
+        let slanted = |other: f32, loose: f32| flow(other, loose, diagonal, pass.share[1]);
+        let along = (straight(here[x], loose_here[x]) + straight(here[x + 2], loose_here[x + 2]))
+            + (straight(north[x + 1], loose_north[x + 1])
+                + straight(south[x + 1], loose_south[x + 1]));
+        let across = (slanted(north[x], loose_north[x])
+            + slanted(south[x + 2], loose_south[x + 2]))
+            + (slanted(north[x + 2], loose_north[x + 2]) + slanted(south[x], loose_south[x]));
+        gains[x] = along + across;
     }
     let tiles = soil.chunks_mut(BAND).zip(gains.chunks(BAND));
     for ((soil, gains), changed) in tiles.zip(changed) {
