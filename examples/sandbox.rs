@@ -90,7 +90,7 @@ impl Default for Choice {
     fn default() -> Self {
         Self {
             land: Land::Range,
-            seed: 7,
+            seed: 12,
             cells: 512,
             soil: 0.0,
             again: false,
@@ -279,7 +279,7 @@ struct Cli {
     #[arg(long, value_enum, default_value = "range")]
     land: Land,
     /// Another seed gives another land of the same kind.
-    #[arg(long, default_value_t = 7)]
+    #[arg(long, default_value_t = 12)]
     seed: u32,
     /// Cells along each side.
     #[arg(long, default_value_t = 512, value_parser = clap::value_parser!(u32).range(2..=4096))]

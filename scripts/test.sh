@@ -75,6 +75,15 @@ done
 env -u DISPLAY VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent \
     "$target/debug/examples/sandbox" --seconds 0.5 --cells 128 --out "$pictures/relief"
 test -s "$pictures/relief/end.png"
+# With a display it opens its window and stays there until it is closed.
+if command -v xvfb-run >/dev/null; then
+    code=0
+    timeout 30 xvfb-run -a "$target/debug/examples/sandbox" --cells 128 --size 480x270 || code=$?
+    if [ "$code" -ne 124 ]; then
+        echo "the sandbox's window did not stay open: exit code $code" >&2
+        exit 1
+    fi
+fi
 
 step "tests"
 cargo test --doc --locked

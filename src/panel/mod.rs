@@ -9,7 +9,7 @@
 mod settings;
 
 use crate::{
-    models::{droplet::Droplets, thermal::Thermal},
+    models::{droplet::Droplets, plugin::ErosionFault, thermal::Thermal},
     schedule::{Erosion, ErosionDiagnostics, ErosionPace, ErosionTime},
     terrain::Terrain,
 };
@@ -22,6 +22,8 @@ pub struct ErosionPanelPlugin;
 impl Plugin for ErosionPanelPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<ErosionPanel>()
+            .add_message::<ErosionFault>()
+            .add_systems(Update, note_faults)
             .add_systems(EguiPrimaryContextPass, show_panel);
     }
 }
@@ -31,11 +33,22 @@ impl Plugin for ErosionPanelPlugin {
 pub struct ErosionPanel {
     /// Whether the panel is shown.
     pub visible: bool,
+    /// What is wrong with a model's settings, until they change.
+    fault: Option<String>,
 }
 
 impl Default for ErosionPanel {
     fn default() -> Self {
-        Self { visible: true }
+        Self {
+            visible: true,
+            fault: None,
+        }
+    }
+}
+
+fn note_faults(mut panel: ResMut<ErosionPanel>, mut faults: MessageReader<ErosionFault>) {
+    if let Some(fault) = faults.read().last() {
+        panel.fault = Some(fault.reason.clone());
     }
 }
 
@@ -57,6 +70,9 @@ fn show_panel(world: &mut World) {
         .vscroll(true)
         .show(&context, |ui| {
             show_clock(ui, world);
+            if let Some(fault) = &world.resource::<ErosionPanel>().fault {
+                ui.colored_label(egui::Color32::LIGHT_RED, fault);
+            }
             show_model::<Droplets>(ui, world, "Droplets", true, settings::droplets);
             show_model::<Thermal>(ui, world, "Thermal weathering", false, settings::thermal);
             #[cfg(feature = "render")]
@@ -162,6 +178,8 @@ fn show_model<
             show(ui, &mut edited);
             if edited != *model {
                 *model = edited;
+                // It will be said again if it still holds.
+                world.resource_mut::<ErosionPanel>().fault = None;
             }
         });
 }
