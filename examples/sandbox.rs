@@ -57,17 +57,20 @@ fn main() -> AppExit {
     let seconds = cli.options.seconds_or(12.0);
     // Pictures for people: the land alone, and once with the panels.
     let hide = |world: &mut World| world.resource_mut::<ErosionPanel>().visible = false;
-    let film = common::Film::new()
+    let mut film = common::Film::new()
         .shot_with("start", 0.0, hide)
         .shot("middle", 0.3 * seconds)
         .shot("end", seconds)
         .shot_with("change", seconds, |world| {
             world.resource_mut::<TerrainView>().overlay = Overlay::Change;
-        })
-        .shot_with("panel", seconds, |world| {
+        });
+    // A relief shows no panels.
+    if app.world().resource::<common::Mode>().renders() {
+        film = film.shot_with("panel", seconds, |world| {
             world.resource_mut::<TerrainView>().overlay = Overlay::None;
             world.resource_mut::<ErosionPanel>().visible = true;
         });
+    }
     common::run(app, film)
 }
 

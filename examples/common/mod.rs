@@ -29,7 +29,7 @@ mod stage;
 pub use args::Options;
 pub use film::Film;
 pub use mode::Mode;
-pub use relief::{land_colour, write_relief};
+pub use relief::write_relief;
 pub use stage::{Stage, StageCamera, frame_camera};
 
 use bevy::{

@@ -3,9 +3,12 @@
 use std::path::Path;
 
 use bevy::prelude::*;
-use bevy_erode::prelude::*;
+use bevy_erode::{
+    prelude::*,
+    view::colours::{Spot, Variation},
+};
 
-use super::relief::{land_colour, write_relief};
+use super::relief::write_relief;
 
 /// How much erosion has been simulated so far. units: s
 pub fn erosion_seconds(world: &World) -> f32 {
@@ -28,13 +31,35 @@ pub fn ground_height(terrain: Option<&Terrain>, position: Vec3) -> Option<f32> {
     terrain?.height_at(position)
 }
 
-/// Paints the terrain as a shaded relief.
+/// Paints the terrain as a shaded relief, in the colours of the view.
 pub fn paint_relief(world: &World, path: &Path) -> Result<(), String> {
     let terrain = world
         .get_resource::<Terrain>()
         .ok_or("there is no terrain to paint")?;
     let (size, heights) = (terrain.size(), terrain.ground_heights());
-    let colour = land_colour(&heights);
+    let view = world.get_resource::<TerrainView>().cloned();
+    let view = view.unwrap_or_default();
+    // The land at the start, if the view has seen it.
+    let before = world.get_resource::<TerrainViewState>();
+    let before = before.map_or(&[][..], |state| &state.baseline().ground);
+    let lowest = heights.iter().copied().fold(f32::INFINITY, f32::min);
+    let highest = heights.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+
+    let colour = |cell: usize| {
+        let at = UVec2::new(cell as u32 % size.x, cell as u32 / size.x);
+        let slope = terrain.slope(at.x, at.y);
+        let spot = Spot {
+            variation: Variation::at(at.as_vec2() * terrain.cell_size()),
+            relative_height: (heights[cell] - lowest) / (highest - lowest).max(1e-3),
+            up: 1.0 / (1.0 + slope.length_squared()).sqrt(),
+            soil: terrain.soil()[cell],
+            change: heights[cell] - before.get(cell).unwrap_or(&heights[cell]),
+            water: terrain.water()[cell],
+        };
+        let colour = view.palette.colour(&spot, view.overlay);
+        // From straight above there is no glare: a little brighter reads better.
+        [colour.red, colour.green, colour.blue].map(|c| 1.7 * c)
+    };
     write_relief(
         path,
         size.x as usize,

@@ -76,26 +76,6 @@ pub fn write_relief(
     picture.save(path).or_else(|error| fail(&error.to_string()))
 }
 
-/// Colours of land by elevation: meadow, rock and, high up, snow.
-pub fn land_colour(heights: &[f32]) -> impl Fn(usize) -> [f32; 3] {
-    const BANDS: [[f32; 3]; 5] = [
-        [0.17, 0.24, 0.11],
-        [0.25, 0.29, 0.13],
-        [0.38, 0.33, 0.20],
-        [0.37, 0.34, 0.30],
-        [0.70, 0.71, 0.73],
-    ];
-    let low = heights.iter().copied().fold(f32::INFINITY, f32::min);
-    let high = heights.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    move |cell| {
-        let share = (heights[cell] - low) / (high - low).max(1e-3);
-        let place = share * (BANDS.len() - 1) as f32;
-        let band = (place as usize).min(BANDS.len() - 2);
-        let mix = place - band as f32;
-        [0, 1, 2].map(|c| BANDS[band][c] + (BANDS[band + 1][c] - BANDS[band][c]) * mix)
-    }
-}
-
 struct Field<'a> {
     width: usize,
     height: usize,
