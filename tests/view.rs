@@ -133,7 +133,7 @@ fn only_dirty_chunks_are_rebuilt() {
     let mut terrain = app.world_mut().resource_mut::<Terrain>();
     let mut solver = DropletSolver::new(
         Droplets {
-            max_steps: 8,
+            max_steps: 24,
             ..Droplets::default()
         },
         terrain.grid(),

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! `tan α` is the slope along the drop's path. Sediment is exchanged once in a
-//! radius of the way (a leg of one to four steps). Drops fall in batches: a batch
+//! radius of the way (a leg of one to six steps). Drops fall in batches: a batch
 //! first traces all its paths over the frozen ground and counts how often each
 //! cell is visited, then exchanges sediment along them. What one visit may cut
 //! or fill is half the height difference divided by the visits, so that a whole

@@ -59,7 +59,7 @@ const LAYER: f32 = 0.01;
 const LAKE_DEPTH: f32 = 0.25;
 
 /// Most steps between two exchanges of sediment, however large the brush.
-const MAX_STEPS_PER_LEG: u32 = 4;
+const MAX_STEPS_PER_LEG: u32 = 6;
 
 impl Physics {
     pub fn new(settings: &Droplets, grid: &Grid, batch: usize) -> Self {
@@ -92,8 +92,10 @@ impl Physics {
             evaporation: settings.evaporation,
             min_volume: settings.min_volume,
             max_steps: settings.max_steps,
-            // To cut and fill once in a radius is enough: the discs overlap.
-            steps_per_leg: ((settings.radius / l) as u32).clamp(1, MAX_STEPS_PER_LEG),
+            // To cut and fill once in a radius is enough, for the discs overlap.
+            // A step is about 0.7 of a cell.
+            steps_per_leg: ((settings.radius / (0.7 * l)).round() as u32)
+                .clamp(1, MAX_STEPS_PER_LEG),
             bedrock_erodibility: settings.bedrock_erodibility,
             streams: settings.streams,
             units_per_metre_at_peak: (1.0 / unit) as f32 / brush.peak(),
