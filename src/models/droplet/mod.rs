@@ -19,8 +19,10 @@
 //! radius of the way (a leg of one to six steps). Drops fall in batches: a batch
 //! first traces all its paths over the frozen ground and counts how often each
 //! cell is visited, then exchanges sediment along them. What one visit may cut
-//! or fill is half the height difference divided by the visits, so that a whole
-//! batch can neither dig a pit nor build a spike. Sediment is counted in whole
+//! is half the leg's fall divided by the visits; what it may fill is that, or
+//! the rise ahead, and a thin layer. So a whole batch digs no pit and builds no
+//! spike. Only what a drop cannot lay down within these bounds before it ends
+//! is spread evenly over its way. Sediment is counted in whole
 //! fixed-point units, so sums do not depend on their order: any number of
 //! threads gives the same bits, and not a grain is lost.
 //!

@@ -471,15 +471,14 @@ struct Ahead {
 impl Ahead {
     #[inline(always)]
     fn read(legs: &[Leg], physics: &Physics, bed: &Bed) -> Self {
-        let mut cells = [0; AHEAD];
         let (mut fall, mut dt) = ([0.0f32; AHEAD], [0.0f32; AHEAD]);
         let (mut visits, mut soil, mut ground) = ([1i32; AHEAD], [0.0; AHEAD], [0.0; AHEAD]);
         for (i, leg) in legs.iter().enumerate().take(AHEAD) {
-            cells[i] = leg.cell.index(physics.width);
+            let cell = leg.cell.index(physics.width);
             (fall[i], dt[i]) = (leg.fall, leg.dt);
-            visits[i] = bed.visits[cells[i]];
-            soil[i] = bed.soil[cells[i]];
-            ground[i] = bed.ground[cells[i]];
+            visits[i] = bed.visits[cell];
+            soil[i] = bed.soil[cell];
+            ground[i] = bed.ground[cell];
         }
         let mut ahead = Self {
             fill_bound: [0.0; AHEAD],
