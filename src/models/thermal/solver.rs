@@ -33,6 +33,8 @@ const DIAGONAL: f32 = 1.0 / 6.0;
 pub struct ThermalSolver {
     settings: Thermal,
     grid: Grid,
+    /// Deepest soil (m) of a terrain at a revision, known from the last pass.
+    deepest: Option<(u64, u64, f32)>,
 }
 
 /// Constants of one pass.
@@ -63,6 +65,7 @@ impl Solver for ThermalSolver {
         Ok(Self {
             settings,
             grid: *grid,
+            deepest: None,
         })
     }
 
@@ -94,14 +97,19 @@ impl Solver for ThermalSolver {
             rounder: 0.0,
         };
         for _ in 0..passes {
-            let rounder = ROUNDER * quantum(&workers, terrain.soil());
+            let known = (terrain.id.get(), terrain.revision());
+            let deepest = match self.deepest {
+                Some((id, revision, deepest)) if (id, revision) == known => deepest,
+                _ => deepest_of(&workers, terrain.soil()),
+            };
+            let rounder = ROUNDER * quantum(deepest);
             self.pass(&workers, terrain, &Pass { rounder, ..pass });
         }
     }
 }
 
 impl ThermalSolver {
-    fn pass(&self, workers: &Workers, terrain: &mut Terrain, pass: &Pass) {
+    fn pass(&mut self, workers: &Workers, terrain: &mut Terrain, pass: &Pass) {
         let (width, height) = (self.grid.width(), self.grid.height());
         let halos: Vec<Halo> = (0..height)
             .step_by(BAND)
@@ -149,29 +157,29 @@ impl ThermalSolver {
         if !changed.is_empty() {
             terrain.mark_tiles(changed);
         }
+        let deepest = results.iter().map(|result| result.deepest);
+        let deepest = deepest.fold(0.0, most);
+        self.deepest = Some((terrain.id.get(), terrain.revision(), deepest));
     }
 }
 
 /// The step in which flows are counted: the last place of the deepest soil, and
 /// one more in reserve. A smaller flow would vanish from deep soil and yet
 /// arrive on thin soil: mass out of nothing.
-fn quantum(workers: &Workers, soil: &[f32]) -> f32 {
+fn quantum(deepest: f32) -> f32 {
+    // Its power of two, by the exponent's bits.
+    let power = f32::from_bits(most(deepest, f32::MIN_POSITIVE).to_bits() & 0x7F80_0000);
+    most(power * (4.0 * f32::EPSILON), f32::MIN_POSITIVE)
+}
+
+fn deepest_of(workers: &Workers, soil: &[f32]) -> f32 {
     let chunk = soil.len().div_ceil(16).max(1);
     let mut deepest = vec![0.0f32; soil.len().div_ceil(chunk)];
     workers.each(soil.chunks(chunk).zip(&mut deepest), |(soil, deepest)| {
-        let mut lanes = [0.0f32; 16];
-        let (chunks, rest) = soil.as_chunks::<16>();
-        for chunk in chunks {
-            for lane in 0..16 {
-                lanes[lane] = most(lanes[lane], chunk[lane]);
-            }
-        }
-        *deepest = lanes.iter().chain(rest).fold(0.0, |a, &b| most(a, b));
+        let bits = soil.iter().map(|soil| soil.to_bits());
+        *deepest = f32::from_bits(bits.max().unwrap_or_default());
     });
-    let deepest = deepest.iter().fold(f32::MIN_POSITIVE, |a, &b| most(a, b));
-    // Its power of two, by the exponent's bits.
-    let power = f32::from_bits(deepest.to_bits() & 0x7F80_0000);
-    most(power * (4.0 * f32::EPSILON), f32::MIN_POSITIVE)
+    deepest.into_iter().fold(0.0, most)
 }
 
 /// Old rows around a band: ground of the two above and the two below (with a
@@ -222,6 +230,8 @@ struct BandResult {
     changed: Vec<bool>,
     /// Sum of thicknesses taken up. units: m
     moved: f64,
+    /// Deepest soil afterwards. units: m
+    deepest: f32,
 }
 
 struct Band<'a> {
@@ -245,18 +255,52 @@ fn ground_row(padded: &mut [f32], bedrock: &[f32], soil: &[f32], datum: f32) {
     }
 }
 
+/// The four faces that a cell shares with later neighbours (east, south,
+/// south-east, south-west), a row of each. The last one's index is that of the
+/// western cell, so that all four at one index lie within the same two columns.
+/// First the signed excess of the rise over what rests, then the flow into the
+/// face's own cell.
+type Faces<'a> = [&'a mut [f32]; 4];
+
+/// Hands out rows that do not lie a multiple of 4096 bytes apart: the processor
+/// takes such addresses for the same one and waits.
+struct Rows<'a>(core::slice::ChunksExactMut<'a, f32>, usize);
+
+impl<'a> Rows<'a> {
+    fn pitch(length: usize) -> usize {
+        length.next_multiple_of(1024) + 112
+    }
+
+    fn of(scratch: &'a mut [f32], length: usize) -> Self {
+        Self(scratch.chunks_exact_mut(Self::pitch(length)), length)
+    }
+
+    fn take<const N: usize>(&mut self) -> [&'a mut [f32]; N] {
+        core::array::from_fn(|_| match self.0.next() {
+            Some(row) => &mut row[..self.1],
+            None => &mut [],
+        })
+    }
+}
+
 #[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
 fn weather_band(band: Band, pass: &Pass) {
     let width = band.width;
     let rows = band.soil.len() / width;
     // Rings of old rows. Row y of the band (−2 … rows + 1) stands at (y + 2) % 4.
-    let mut ground: [Vec<f32>; 4] = core::array::from_fn(|_| vec![WALL; width + 2]);
-    // Loose share of rows −1 … rows, at (y + 1) % 3.
-    let mut loose: [Vec<f32>; 3] = core::array::from_fn(|_| vec![0.0; width + 2]);
-    let mut slides = vec![0.0f32; width];
+    let mut scratch = vec![0.0; 19 * Rows::pitch(width + 2)];
+    let mut scratch = Rows::of(&mut scratch, width + 2);
+    let mut ground: [_; 4] = scratch.take();
+    ground.iter_mut().for_each(|row| row.fill(WALL));
+    // Faces south of rows −2 … rows at (y + 2) % 3, loose shares of rows
+    // −1 … rows at (y + 1) % 2.
+    let mut faces: [Faces; 3] = [scratch.take(), scratch.take(), scratch.take()];
+    let loose: [_; 2] = scratch.take();
+    let [slides] = scratch.take();
+    let slides = &mut slides[..width];
 
-    // `ahead` counts ground rows; loose shares follow one row behind, the
-    // changes two rows behind.
+    // `ahead` counts ground rows; excesses and loose shares follow one row
+    // behind, flows and changes two rows behind.
     for ahead in 0..rows + 4 {
         let newest = &mut ground[ahead % 4];
         match ahead {
@@ -272,35 +316,41 @@ fn weather_band(band: Band, pass: &Pass) {
             }
             _ => newest.copy_from_slice(&band.halo.ground[ahead - rows]),
         }
-        // Loose share of row `ahead − 3` of the band (−1 … rows).
-        if ahead < 2 {
+        let Some(row) = ahead.checked_sub(1) else {
             continue;
-        }
-        let [north, here, south] = [ahead - 2, ahead - 1, ahead].map(|i| &ground[i % 4][..]);
-        let soil = match ahead - 2 {
+        };
+        let pair = [row, ahead].map(|i| &ground[i % 4][..]);
+        excess_row(pair, pass, &mut faces[row % 3]);
+        // Loose share of row `ahead − 3` of the band (−1 … rows).
+        let Some(row) = ahead.checked_sub(2) else {
+            continue;
+        };
+        let soil = match row {
             0 => &band.halo.soil[0][..],
             row if row <= rows => &band.soil[(row - 1) * width..row * width],
             _ => &band.halo.soil[1][..],
         };
         loose_row(
-            [north, here, south],
+            [&faces[row % 3], &faces[(row + 1) % 3]],
             soil,
             pass,
-            &mut loose[(ahead - 2) % 3][1..=width],
-            &mut slides,
+            &mut loose[row % 2][1..=width],
+            slides,
         );
-        let own = (1..=rows).contains(&(ahead - 2));
-        if own {
-            band.result.moved += sum(&slides);
+        if (1..=rows).contains(&row) {
+            band.result.moved += sum(slides);
         }
-        // Changes of row `ahead − 4`, whose southern neighbour has its share now.
-        if ahead < 4 {
+        // Flows south of row `ahead − 4`, whose southern neighbour has its share now.
+        let Some(row) = ahead.checked_sub(3) else {
             continue;
-        }
-        let row = ahead - 4;
+        };
+        let pair = [row % 2, (row + 1) % 2].map(|i| &loose[i][..]);
+        flow_row(pair, pass, &mut faces[(row + 1) % 3]);
+        let Some(row) = ahead.checked_sub(4) else {
+            continue;
+        };
         let span = row * width..(row + 1) * width;
         let ground = [ahead - 3, ahead - 2, ahead - 1].map(|i| &ground[i % 4][..]);
-        let loose = [row, row + 1, row + 2].map(|i| &loose[i % 3][..]);
         let broken = break_row(
             ground,
             &mut band.bedrock[span.clone()],
@@ -308,41 +358,56 @@ fn weather_band(band: Band, pass: &Pass) {
             &mut band.soil[span.clone()],
             band.hardness.map(|hardness| &hardness[span.clone()]),
             pass,
-            &mut slides,
+            slides,
             &mut band.result.changed,
         );
         band.result.moved += broken;
-        slide_row(
-            ground,
-            loose,
-            pass,
+        let deepest = slide_row(
+            [&faces[(row + 1) % 3], &faces[(row + 2) % 3]],
             &mut band.soil[span],
-            &mut slides,
+            slides,
             &mut band.result.changed,
         );
+        band.result.deepest = most(band.result.deepest, deepest);
+    }
+}
+
+/// By how much the rises across a row's faces exceed what rests.
+#[inline(always)]
+fn excess_row([here, south]: [&[f32]; 2], pass: &Pass, faces: &mut Faces) {
+    let count = here.len() - 1;
+    let (here, south) = (&here[..count + 1], &south[..count + 1]);
+    let [e, s, se, sw] = faces.each_mut().map(|row| &mut row[..count]);
+    let excess = |rise: f32, rest: f32| rise - least(most(rise, -rest), rest);
+    let [axis, diagonal] = pass.rest;
+    for x in 0..count {
+        e[x] = excess(here[x + 1] - here[x], axis);
+        s[x] = excess(south[x] - here[x], axis);
+        se[x] = excess(south[x + 1] - here[x], diagonal);
+        sw[x] = excess(south[x] - here[x + 1], diagonal);
     }
 }
 
 /// The share of each cell's wish to slide that its soil allows.
 #[inline(always)]
 fn loose_row(
-    [north, here, south]: [&[f32]; 3],
+    [above, below]: [&Faces; 2],
     soil: &[f32],
     pass: &Pass,
     loose: &mut [f32],
     slides: &mut [f32],
 ) {
     let width = soil.len();
-    let (north, here, south) = (&north[..width + 2], &here[..width + 2], &south[..width + 2]);
+    let [_, north, north_west, north_east] = above.each_ref().map(|row| &row[..width + 2]);
+    let [east, south, south_east, south_west] = below.each_ref().map(|row| &row[..width + 2]);
     let (loose, slides) = (&mut loose[..width], &mut slides[..width]);
-    let [axis, diagonal] = pass.rest;
     for x in 0..width {
-        let h = here[x + 1];
-        let out = |other: f32, rest: f32| most(h - other - rest, 0.0);
-        let along = (out(here[x], axis) + out(here[x + 2], axis))
-            + (out(north[x + 1], axis) + out(south[x + 1], axis));
-        let across = (out(north[x], diagonal) + out(south[x + 2], diagonal))
-            + (out(north[x + 2], diagonal) + out(south[x], diagonal));
+        // A face's own cell slides where the excess is negative, the other
+        // one where it is positive.
+        let pair = |own: f32, others: f32| most(others, 0.0) - least(own, 0.0);
+        let along = pair(east[x + 1], east[x]) + pair(south[x + 1], north[x + 1]);
+        let across =
+            pair(south_east[x + 1], north_west[x]) + pair(south_west[x], north_east[x + 1]);
         let wish = along * pass.share[0] + across * pass.share[1];
         let share = soil[x] / most(most(wish, soil[x]), 1e-30);
         loose[x] = share;
@@ -350,42 +415,48 @@ fn loose_row(
     }
 }
 
-/// Soil that comes and goes. The whole row is computed in one long loop; only
-/// then it is looked at tile by tile, because short loops are slow at their ends.
+/// Turns a row's excesses into flows, rounded to whole quanta.
+#[inline(always)]
+fn flow_row([here, south]: [&[f32]; 2], pass: &Pass, faces: &mut Faces) {
+    let count = here.len() - 1;
+    let (here, south) = (&here[..count + 1], &south[..count + 1]);
+    let [e, s, se, sw] = faces.each_mut().map(|row| &mut row[..count]);
+    let flow = |excess: f32, own: f32, other: f32, share: f32| {
+        let loose = if excess > 0.0 { other } else { own };
+        (loose * excess * share + pass.rounder) - pass.rounder
+    };
+    let [axis, diagonal] = pass.share;
+    for x in 0..count {
+        e[x] = flow(e[x], here[x], here[x + 1], axis);
+        s[x] = flow(s[x], here[x], south[x], axis);
+        se[x] = flow(se[x], here[x], south[x + 1], diagonal);
+        sw[x] = flow(sw[x], here[x + 1], south[x], diagonal);
+    }
+}
+
+/// Soil that comes and goes; returns the deepest. The whole row is computed in
+/// one long loop; only then it is looked at tile by tile, because short loops
+/// are slow at their ends.
 #[inline(always)]
 fn slide_row(
-    [north, here, south]: [&[f32]; 3],
-    [loose_north, loose_here, loose_south]: [&[f32]; 3],
-    pass: &Pass,
+    [above, below]: [&Faces; 2],
     soil: &mut [f32],
     gains: &mut [f32],
     changed: &mut [bool],
-) {
+) -> f32 {
     let width = soil.len();
-    let [north, here, south] = [north, here, south].map(|row| &row[..width + 2]);
-    let [loose_north, loose_here, loose_south] =
-        [loose_north, loose_here, loose_south].map(|row| &row[..width + 2]);
+    let [_, north, north_west, north_east] = above.each_ref().map(|row| &row[..width + 2]);
+    let [east, south, south_east, south_west] = below.each_ref().map(|row| &row[..width + 2]);
     let gains = &mut gains[..width];
-    let [axis, diagonal] = pass.rest;
     for x in 0..width {
-        let (h, own) = (here[x + 1], loose_here[x + 1]);
-        let flow = |other: f32, loose: f32, rest: f32, share: f32| {
-            let rise = other - h;
-            let flow = loose * most(rise - rest, 0.0) - own * most(-rise - rest, 0.0);
-            (flow * share + pass.rounder) - pass.rounder
-        };
         // Opposite neighbours are added in pairs: mirroring the terrain
         // mirrors the result bit by bit.
-        let straight = |other: f32, loose: f32| flow(other, loose, axis, pass.share[0]);
-        let slanted = |other: f32, loose: f32| flow(other, loose, diagonal, pass.share[1]);
-        let along = (straight(here[x], loose_here[x]) + straight(here[x + 2], loose_here[x + 2]))
-            + (straight(north[x + 1], loose_north[x + 1])
-                + straight(south[x + 1], loose_south[x + 1]));
-        let across = (slanted(north[x], loose_north[x])
-            + slanted(south[x + 2], loose_south[x + 2]))
-            + (slanted(north[x + 2], loose_north[x + 2]) + slanted(south[x], loose_south[x]));
+        let along = (east[x + 1] - east[x]) + (south[x + 1] - north[x + 1]);
+        let across = (south_east[x + 1] - north_west[x]) + (south_west[x] - north_east[x + 1]);
         gains[x] = along + across;
     }
+    // Bits of positive numbers are ordered as the numbers are.
+    let mut deepest = 0u32;
     let tiles = soil.chunks_mut(BAND).zip(gains.chunks(BAND));
     for ((soil, gains), changed) in tiles.zip(changed) {
         let mut any = 0u32;
@@ -393,9 +464,11 @@ fn slide_row(
             any |= gain.to_bits() << 1;
             // Rounding may take a hair more than there is.
             *soil = most(*soil + gain, 0.0);
+            deepest = deepest.max(soil.to_bits());
         }
         *changed |= any != 0;
     }
+    f32::from_bits(deepest)
 }
 
 /// Bedrock that breaks into soil; returns the sum of thicknesses broken.
@@ -460,12 +533,12 @@ fn break_row(
 #[inline(always)]
 fn sum(values: &[f32]) -> f64 {
     let mut lanes = [0.0f32; 8];
-    let chunks = values.chunks_exact(8);
-    let tail: f32 = chunks.remainder().iter().sum();
+    let (chunks, tail) = values.as_chunks::<8>();
     for chunk in chunks {
-        for (lane, value) in lanes.iter_mut().zip(chunk) {
-            *lane += value;
+        for lane in 0..8 {
+            lanes[lane] += chunk[lane];
         }
     }
+    let tail: f32 = tail.iter().sum();
     lanes.iter().map(|&lane| f64::from(lane)).sum::<f64>() + f64::from(tail)
 }
