@@ -13,6 +13,7 @@ use crate::{
     terrain::{Grid, Layer, SettingsError, TILE, Terrain, add_to_bedrock, relative_ground},
 };
 use bevy::math::{Vec2, Vec3};
+use multiversion::multiversion;
 use rand::Rng;
 use rand_pcg::Pcg32;
 
@@ -261,7 +262,8 @@ impl DropletSolver {
         // A start in the half cell outside the outermost centres is moved in.
         let last = (self.grid.size() - 1).as_vec2() - 1e-3;
         let starts = (0..drops).map(|number| start(number).clamp(Vec2::ZERO, last));
-        let starts = sorted_by_place(starts.collect(), &self.grid);
+        let starts: Vec<Vec2> = starts.collect();
+        let starts = sorted_by_place(&starts, &self.grid);
         for (_, traces) in &mut self.workers {
             traces.clear();
         }
@@ -389,23 +391,24 @@ impl DropletSolver {
             jobs,
             |(ground, bedrock, rest, soil, mut planes, touched)| {
                 for (tile, _) in touched.iter().enumerate().filter(|(_, touched)| **touched) {
-                    for cell in tile_spans(ground.len(), width, tile).flatten() {
-                        let mut units = 0i64;
+                    for span in tile_spans(ground.len(), width, tile) {
+                        let mut units = [0i32; TILE as usize];
+                        let units = &mut units[..span.len()];
                         for (plane, _) in planes.iter_mut().filter(|(_, t)| t[tile]) {
-                            units += i64::from(core::mem::take(&mut plane[cell]));
+                            for (units, part) in units.iter_mut().zip(&mut plane[span.clone()]) {
+                                // A batch's sum fits, see `Physics::new`.
+                                *units = units.wrapping_add(core::mem::take(part));
+                            }
                         }
-                        if units == 0 {
-                            continue;
-                        }
-                        // Exact in f64; what soil's f32 cannot take goes to the
-                        // bedrock, which keeps a rest.
-                        let change = units as f64 * unit;
-                        let new_soil = (f64::from(soil[cell]) + change).max(0.0) as f32;
-                        let beyond = change - (f64::from(new_soil) - f64::from(soil[cell]));
-                        soil[cell] = new_soil;
-                        add_to_bedrock(&mut bedrock[cell], &mut rest[cell], beyond as f32);
-                        ground[cell] =
-                            relative_ground(bedrock[cell], rest[cell], soil[cell], datum);
+                        change_row(
+                            units,
+                            unit,
+                            datum,
+                            &mut bedrock[span.clone()],
+                            &mut rest[span.clone()],
+                            &mut soil[span.clone()],
+                            &mut ground[span],
+                        );
                     }
                 }
             },
@@ -519,14 +522,57 @@ fn tile_spans(
     (0..band_cells / width).map(move |row| row * width + from..row * width + to)
 }
 
+/// Adds whole units of change to a row of cells. It does not look for cells
+/// without a change, for they come out as they were: no branch, so that the
+/// compiler makes vectors of it.
+#[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
+fn change_row(
+    units: &[i32],
+    unit: f64,
+    datum: f32,
+    bedrock: &mut [f32],
+    rest: &mut [f32],
+    soil: &mut [f32],
+    ground: &mut [f32],
+) {
+    let count = units.len();
+    let (bedrock, rest) = (&mut bedrock[..count], &mut rest[..count]);
+    let (soil, ground) = (&mut soil[..count], &mut ground[..count]);
+    for cell in 0..count {
+        // Exact in f64; what soil's f32 cannot take goes to the bedrock, which
+        // keeps a rest.
+        let change = f64::from(units[cell]) * unit;
+        let old_soil = f64::from(soil[cell]);
+        let new_soil = old_soil + change;
+        let new_soil = if new_soil > 0.0 { new_soil } else { 0.0 } as f32;
+        let beyond = change - (f64::from(new_soil) - old_soil);
+        soil[cell] = new_soil;
+        add_to_bedrock(&mut bedrock[cell], &mut rest[cell], beyond as f32);
+        ground[cell] = relative_ground(bedrock[cell], rest[cell], new_soil, datum);
+    }
+}
+
 /// Brings neighbours together, so that a worker's drops meet in its cache. The
 /// sums of a batch do not depend on the order of its drops.
-fn sorted_by_place(mut starts: Vec<Vec2>, grid: &Grid) -> Vec<Vec2> {
-    const BLOCK: f32 = 16.0;
-    let blocks_x = grid.width() as u32 / BLOCK as u32 + 1;
-    let block = |p: &Vec2| (p.y / BLOCK) as u32 * blocks_x + (p.x / BLOCK) as u32;
-    starts.sort_unstable_by_key(block);
-    starts
+fn sorted_by_place(starts: &[Vec2], grid: &Grid) -> Vec<Vec2> {
+    const BLOCK: usize = 16;
+    let blocks_x = grid.width() / BLOCK + 1;
+    let block = |p: &Vec2| (p.y as usize / BLOCK) * blocks_x + p.x as usize / BLOCK;
+    // Counting how many fall into each block tells where its first one goes.
+    let mut next = vec![0usize; blocks_x * (grid.height() / BLOCK + 1) + 1];
+    for start in starts {
+        next[block(start) + 1] += 1;
+    }
+    for block in 1..next.len() {
+        next[block] += next[block - 1];
+    }
+    let mut sorted = vec![Vec2::ZERO; starts.len()];
+    for start in starts {
+        let place = &mut next[block(start)];
+        sorted[*place] = *start;
+        *place += 1;
+    }
+    sorted
 }
 
 /// Two numbers from 0 to 1 that depend on the seed and the drop's number alone.

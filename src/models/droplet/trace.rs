@@ -11,6 +11,7 @@ use crate::{
     terrain::Grid,
 };
 use bevy::math::Vec2;
+use core::ops::Range;
 use multiversion::multiversion;
 
 /// The settings, made ready for the inner loops.
@@ -18,6 +19,7 @@ use multiversion::multiversion;
 pub(super) struct Physics {
     pub width: usize,
     pub height: usize,
+    tiles_x: usize,
     cell_size: f32,
     per_cell: f32,
     gravity: f32,
@@ -81,6 +83,7 @@ impl Physics {
         Self {
             width: grid.width(),
             height: grid.height(),
+            tiles_x: grid.tiles().x as usize,
             cell_size: l,
             per_cell: 1.0 / l,
             gravity: settings.gravity,
@@ -136,7 +139,8 @@ struct PackedCell(u32);
 impl PackedCell {
     #[inline(always)]
     fn nearest(x: f32, y: f32) -> Self {
-        Self((x + 0.5) as u32 | ((y + 0.5) as u32) << 16)
+        // Casts to i32 are the cheap ones.
+        Self((x + 0.5) as i32 as u32 | ((y + 0.5) as i32 as u32) << 16)
     }
 
     #[inline(always)]
@@ -178,6 +182,8 @@ const LANES: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Traces {
     lanes: [Trace; LANES],
+    /// How many drops of each lane had ended after each call of [`follow`].
+    marks: Vec<[usize; LANES]>,
 }
 
 /// The ways of the drops that ran in one lane, one after the other.
@@ -431,6 +437,8 @@ pub(super) fn follow(
             }
         }
     }
+    let ended = traces.lanes.each_ref().map(|trace| trace.endings.len());
+    traces.marks.push(ended);
 }
 
 impl Traces {
@@ -439,12 +447,19 @@ impl Traces {
             trace.legs.clear();
             trace.endings.clear();
         }
+        self.marks.clear();
     }
 
     /// Cuts and fills along all recorded ways.
     pub fn exchange(&self, physics: &Physics, bed: &Bed, sums: &mut Sums) {
-        for trace in &self.lanes {
-            exchange(trace, physics, bed, sums);
+        // In the order in which they were followed: drops of one call are
+        // neighbours, and find the ground and the sums in the cache.
+        let mut from = [0; LANES];
+        for to in &self.marks {
+            for (lane, trace) in self.lanes.iter().enumerate() {
+                exchange(trace, from[lane]..to[lane], physics, bed, sums);
+            }
+            from = *to;
         }
     }
 }
@@ -505,9 +520,10 @@ impl Ahead {
 }
 
 #[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
-fn exchange(trace: &Trace, physics: &Physics, bed: &Bed, sums: &mut Sums) {
-    let mut first = 0;
-    for ending in &trace.endings {
+fn exchange(trace: &Trace, drops: Range<usize>, physics: &Physics, bed: &Bed, sums: &mut Sums) {
+    let before = drops.start.checked_sub(1);
+    let mut first = before.map_or(0, |drop| trace.endings[drop].legs as usize);
+    for ending in &trace.endings[drops] {
         let legs = &trace.legs[first..ending.legs as usize];
         first = ending.legs as usize;
         let mut load = 0i32;
@@ -629,7 +645,7 @@ impl Sums {
 #[inline]
 fn tile_of(physics: &Physics, x: usize, y: usize) -> usize {
     const TILE: usize = crate::terrain::TILE as usize;
-    (y / TILE) * physics.width.div_ceil(TILE) + x / TILE
+    (y / TILE) * physics.tiles_x + x / TILE
 }
 
 /// Share of a difference that is made up in `x` = rate × time; it stays below
@@ -654,18 +670,21 @@ impl Surface {
         // North-west, north-east, south-west and south-east corners.
         let (mut nw, mut ne, mut sw, mut se): (Lanes, Lanes, Lanes, Lanes) = Default::default();
         let (mut u, mut v): (Lanes, Lanes) = Default::default();
+        let (mut west, mut north) = ([0i32; LANES], [0i32; LANES]);
         for lane in 0..LANES {
             // Lanes without a drop, or with one that is about to end outside,
             // read some cell that exists.
-            let (west, north) = (
-                x[lane].clamp(0.0, most_x) as usize,
-                y[lane].clamp(0.0, most_y) as usize,
-            );
+            west[lane] = least(most(x[lane], 0.0), most_x) as i32;
+            north[lane] = least(most(y[lane], 0.0), most_y) as i32;
+            u[lane] = x[lane] - west[lane] as f32;
+            v[lane] = y[lane] - north[lane] as f32;
+        }
+        for lane in 0..LANES {
+            let (west, north) = (west[lane] as usize, north[lane] as usize);
             let upper = &ground[north * width + west..][..2];
             let lower = &ground[(north + 1) * width + west..][..2];
             (nw[lane], ne[lane]) = (upper[0], upper[1]);
             (sw[lane], se[lane]) = (lower[0], lower[1]);
-            (u[lane], v[lane]) = (x[lane] - west as f32, y[lane] - north as f32);
         }
         let (mut height, mut gradient_x, mut gradient_y): (Lanes, Lanes, Lanes) =
             Default::default();
