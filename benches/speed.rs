@@ -12,9 +12,17 @@ use bevy::{
 use bevy_erode::{
     parallel::Workers,
     prelude::*,
-    view::mesh::{Baseline, ChunkSource, chunk_count},
+    view::{
+        mesh::{Baseline, ChunkSource, chunk_count},
+        water::mesh::WaterChunkSource,
+    },
 };
 use std::{hint::black_box, time::Instant};
+
+// The same oracle that the tests hold the pipe model against.
+#[path = "../tests/oracle/pipe.rs"]
+#[expect(dead_code, reason = "the bench uses one of its two methods")]
+mod oracle;
 
 /// Name, unit and how to measure it.
 type Figure = (&'static str, &'static str, fn() -> f64);
@@ -24,14 +32,23 @@ fn main() {
         .skip(1)
         .filter(|arg| !arg.starts_with('-'))
         .collect();
-    let figures: [Figure; 7] = [
+    let figures: [Figure; 16] = [
         ("triad_gb_s", "GB/s", triad),
         ("droplets_published_512", "Msteps/s", droplets_published),
         ("droplets_default_512", "kdrops/s", droplets_default),
         ("droplets_streams_512", "kdrops/s", droplets_streams),
         ("thermal_1024", "ms", thermal),
+        ("pipe_512", "ms", || pipe(512)),
+        ("pipe_1024", "ms", || pipe(1024)),
+        ("pipe_2048", "ms", || pipe(2048)),
+        ("pipe_4096", "ms", || pipe(4096)),
+        ("pipe_1024_floor_ratio", "", pipe_floor_ratio),
+        ("pipe_1024_wet5_ratio", "", pipe_wet5_ratio),
+        ("pipe_oracle_ratio", "", pipe_oracle_ratio),
+        ("rain_1024", "ms", rain),
         ("mesh_full_1024", "ms", mesh_full),
         ("mesh_chunk", "ms", mesh_chunk),
+        ("water_mesh_1024", "ms", water_mesh),
     ];
     for (name, unit, measure) in figures {
         if words.is_empty() || words.iter().any(|word| name.contains(word)) {
@@ -130,6 +147,77 @@ fn thermal() -> f64 {
     median(31, || solver.step(&mut terrain, 0.01)) * 1e3
 }
 
+/// Mountains of one land under half a metre of water, with soil that is taken up.
+fn flooded(cells: u32) -> Terrain {
+    let land = mountains(cells).with_soil_depth(0.5).expect("valid");
+    let depths = vec![0.5; land.grid().cells()];
+    land.with_layer(Layer::Water, depths).expect("valid")
+}
+
+/// One sub-step with sediment, all cells wet.
+fn pipe(cells: u32) -> f64 {
+    let mut terrain = flooded(cells);
+    let mut solver = PipeSolver::new(PipeModel::default(), terrain.grid()).expect("valid");
+    // Short enough that it is never split, and no tile runs dry.
+    let dt = 2e-3 * 1024.0 / cells as f32;
+    let runs = if cells > 2048 { 9 } else { 31 };
+    median(runs, || solver.step(&mut terrain, dt)) * 1e3
+}
+
+/// Step time over the time to read and write six planes once, at the bandwidth
+/// of the same minute.
+fn pipe_floor_ratio() -> f64 {
+    let mut ratios: Vec<f64> = (0..5)
+        .map(|_| {
+            let floor = 48.0 * 1024.0 * 1024.0 / (triad() * 1e9);
+            pipe(1024) * 1e-3 / floor
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    ratios[2]
+}
+
+/// A block of 13 of 256 tiles is wet, the rest is dry.
+fn pipe_wet5_ratio() -> f64 {
+    let land = mountains(1024).with_soil_depth(0.5).expect("valid");
+    // A walled pond, so that it stays where it is.
+    let in_block = |cell: usize| {
+        let (x, y) = (cell % 1024, cell / 1024);
+        (384..640).contains(&x) && (448..640).contains(&y)
+    };
+    let cells = land.grid().cells();
+    let bed = (0..cells).map(|cell| match in_block(cell) {
+        true => 0.01 * (cell % 7) as f32,
+        false => 100.0,
+    });
+    let depths = (0..cells).map(|cell| if in_block(cell) { 0.5 } else { 0.0 });
+    let mut pond = Terrain::from_heights(land.size(), land.cell_size(), bed.collect())
+        .and_then(|t| t.with_soil_depth(0.5))
+        .and_then(|t| t.with_layer(Layer::Water, depths.collect()))
+        .expect("valid");
+    let mut solver = PipeSolver::new(PipeModel::default(), pond.grid()).expect("valid");
+    let wet = median(31, || solver.step(&mut pond, 2e-3)) * 1e3;
+    wet / pipe(1024)
+}
+
+/// Time of the `f64` oracle over ours, on one thread each.
+fn pipe_oracle_ratio() -> f64 {
+    let mut terrain = flooded(256);
+    let settings = PipeModel::default();
+    let mut oracle = oracle::default::Oracle::of(&terrain);
+    let slow = median(3, || oracle.step(&settings, 2e-3));
+    let mut solver = PipeSolver::new(settings.clone(), terrain.grid()).expect("valid");
+    let fast = median(31, || solver.step_on(Workers::serial(), &mut terrain, 2e-3));
+    slow / fast
+}
+
+/// Even rain on all cells.
+fn rain() -> f64 {
+    let mut terrain = flooded(1024);
+    let mut solver = RainSolver::new(Rain::mm_per_hour(40.0), terrain.grid()).expect("valid");
+    median(31, || solver.step(&mut terrain, 0.01)) * 1e3
+}
+
 /// All chunks of a terrain, from the layers to finished meshes.
 fn mesh_full() -> f64 {
     let terrain = mountains(1024);
@@ -140,7 +228,7 @@ fn mesh_full() -> f64 {
     let seconds = median(9, || {
         Workers::on(pool).each(0..chunks.element_product(), |number| {
             let chunk = UVec2::new(number % chunks.x, number / chunks.x);
-            black_box(ChunkSource::copy(&terrain, &baseline, chunk).build(&view));
+            black_box(ChunkSource::copy(&terrain, &baseline, Overlay::None, chunk).build(&view));
         });
     });
     seconds * 1e3
@@ -151,7 +239,22 @@ fn mesh_chunk() -> f64 {
     let baseline = Baseline::of(&terrain);
     let view = TerrainView::default();
     let seconds = median(101, || {
-        black_box(ChunkSource::copy(&terrain, &baseline, UVec2::ONE).build(&view));
+        black_box(ChunkSource::copy(&terrain, &baseline, Overlay::None, UVec2::ONE).build(&view));
+    });
+    seconds * 1e3
+}
+
+/// The water's surface on a terrain that is wet everywhere, all chunks.
+fn water_mesh() -> f64 {
+    let terrain = mountains(1024);
+    let depths = vec![0.5; terrain.grid().cells()];
+    let terrain = terrain.with_layer(Layer::Water, depths).expect("valid");
+    let chunks = chunk_count(terrain.grid());
+    let seconds = median(9, || {
+        Workers::global().each(0..chunks.element_product(), |number| {
+            let chunk = UVec2::new(number % chunks.x, number / chunks.x);
+            black_box(WaterChunkSource::copy(&terrain, chunk, 1e-3).map(|source| source.build()));
+        });
     });
     seconds * 1e3
 }

@@ -2,8 +2,8 @@
 //!
 //! `cargo run --example droplets [-- --published]`
 //!
-//! Space pauses, C shows erosion in red and deposits in blue, B shows the land
-//! as it was, R starts again with another seed.
+//! Space pauses, C shows erosion in red and deposits in blue, then the other
+//! overlays, B shows the land as it was, R starts again with another seed.
 
 mod common;
 
@@ -60,10 +60,7 @@ fn keys(
         }
     }
     if keys.just_pressed(KeyCode::KeyC) {
-        view.overlay = match view.overlay {
-            Overlay::None => Overlay::Change,
-            Overlay::Change => Overlay::None,
-        };
+        view.overlay = view.overlay.next();
     }
     if keys.just_pressed(KeyCode::KeyB) {
         view.before = !view.before;

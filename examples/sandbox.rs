@@ -1,10 +1,12 @@
-//! The sandbox: pick a land, pick models, turn every knob and watch.
+//! The sandbox: pick a land or a scene, pick models, turn every knob and watch.
 //!
 //! `cargo run --example sandbox`
+//! `cargo run --example sandbox -- --scene letters_in_rain`
 //!
-//! Space pauses, N takes one step, R makes a new land with another seed, C
-//! shows erosion in red and deposits in blue, B the land as it was, Tab hides
-//! the panels. Drag to orbit, drag with the right button to pan, scroll to zoom.
+//! Space pauses, N takes one step, R makes a new land with another seed or
+//! starts the scene again, C shows change, depth, velocity, discharge and
+//! sediment in turn, B the land as it was, Tab hides the panels. Drag to orbit,
+//! drag with the right button to pan, scroll to zoom.
 //! Without a display it renders headless and says which PNGs it wrote; without
 //! any graphics adapter it writes shaded reliefs.
 
@@ -13,6 +15,7 @@ mod common;
 use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass, egui};
 use bevy_erode::prelude::*;
+use bevy_panorbit_camera::PanOrbitCamera;
 use clap::Parser;
 
 /// Side of the land. units: m
@@ -20,6 +23,16 @@ const EXTENT: f32 = 1024.0;
 
 fn main() -> AppExit {
     let cli = Cli::parse();
+    if cli.list_scenes {
+        return list_scenes();
+    }
+    let scene = match cli.scene.as_deref().map(common::read_scene).transpose() {
+        Ok(scene) => scene,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return AppExit::error();
+        }
+    };
     let mut app = common::app(&cli.options, "bevy_erode: sandbox");
     app.add_plugins((
         ErosionPlugin::default(),
@@ -35,13 +48,9 @@ fn main() -> AppExit {
         land: cli.land,
         seed: cli.seed,
         cells: cli.cells,
+        scene: cli.scene,
         ..default()
     })
-    .insert_resource(Droplets {
-        rate: 0.1,
-        ..Droplets::default().with_streams()
-    })
-    .insert_resource(Thermal::default())
     .add_systems(Startup, make_land)
     .add_systems(EguiPrimaryContextPass, show_choice)
     .add_systems(
@@ -49,29 +58,43 @@ fn main() -> AppExit {
         (
             keys.run_if(resource_exists::<ButtonInput<KeyCode>>),
             make_land.run_if(|choice: Res<Choice>| choice.again),
+            aim_camera,
         )
             .chain()
             .before(ErosionSystems::Input),
     );
 
-    let seconds = cli.options.seconds_or(12.0);
+    let (seconds, middle) = match &scene {
+        Some(scene) => (cli.options.seconds_or(scene.seconds), 0.5),
+        None => (cli.options.seconds_or(12.0), 0.3),
+    };
     // Pictures for people: the land alone, and once with the panels.
     let hide = |world: &mut World| world.resource_mut::<ErosionPanel>().visible = false;
     let mut film = common::Film::new()
         .shot_with("start", 0.0, hide)
-        .shot("middle", 0.3 * seconds)
+        .shot("middle", middle * seconds)
         .shot("end", seconds)
         .shot_with("change", seconds, |world| {
             world.resource_mut::<TerrainView>().overlay = Overlay::Change;
         });
     // A relief shows no panels.
-    if app.world().resource::<common::Mode>().renders() {
+    if scene.is_none() && app.world().resource::<common::Mode>().renders() {
         film = film.shot_with("panel", seconds, |world| {
             world.resource_mut::<TerrainView>().overlay = Overlay::None;
             world.resource_mut::<ErosionPanel>().visible = true;
         });
     }
     common::run(app, film)
+}
+
+fn list_scenes() -> AppExit {
+    for name in common::scene_names() {
+        match common::read_scene(&name) {
+            Ok(scene) => println!("{name}\n    {}. {}", scene.title, scene.description),
+            Err(error) => println!("{name}\n    {error}"),
+        }
+    }
+    AppExit::Success
 }
 
 /// The land that the user chose.
@@ -83,6 +106,18 @@ struct Choice {
     cells: u32,
     /// Depth of soil at the start. units: m
     soil: f32,
+    /// The scene to open instead of a land.
+    scene: Option<String>,
+    /// The scene that was opened last.
+    opened: Option<String>,
+    /// What it shows.
+    description: String,
+    /// All scenes there are.
+    scenes: Vec<String>,
+    /// Whether models are those of a land, which stay when the land changes.
+    has_models: bool,
+    /// Where the camera is to go.
+    aim: Option<SceneCamera>,
     /// Whether to make the land again.
     again: bool,
     /// What was wrong with the last attempt.
@@ -96,6 +131,12 @@ impl Default for Choice {
             seed: 12,
             cells: 512,
             soil: 0.0,
+            scene: None,
+            opened: None,
+            description: String::new(),
+            scenes: common::scene_names(),
+            has_models: false,
+            aim: None,
             again: false,
             error: None,
         }
@@ -137,56 +178,117 @@ impl Land {
         Land::Letters,
     ];
 
-    fn form(self, seed: u32) -> Box<dyn Landform> {
+    fn form(self, seed: u32) -> LandformKind {
+        let ridged = || LandformKind::from(Ridged::seeded(seed));
         match self {
             Land::Range => {
                 let peaks = Ridged::seeded(seed)
                     .with_feature_size(430.0)
                     .with_height(230.0);
                 // Wider than the land: it falls off on all sides, but has no shore.
-                Box::new(Island {
+                let range = Island {
                     radius: 800.0,
                     falloff: 620.0,
-                    ..Island::new(peaks, seed)
-                })
+                    ..Island::new(peaks.into(), seed)
+                };
+                range.into()
             }
-            Land::Island => Box::new(Island::new(Ridged::seeded(seed), seed)),
-            Land::Ridged => Box::new(Ridged::seeded(seed)),
-            Land::Fbm => Box::new(Fbm::seeded(seed)),
-            Land::Billow => Box::new(Billow::seeded(seed)),
-            Land::Warped => Box::new(Warped::new(Ridged::seeded(seed), seed)),
-            Land::Faults => Box::new(Faults::seeded(seed)),
-            Land::Cone => Box::new(ConicalHill {
-                seed,
-                ..ConicalHill::default()
-            }),
-            Land::Plane => Box::new(Sum {
-                a: TiltedPlane::default(),
-                b: Fbm::seeded(seed).with_feature_size(60.0).with_height(4.0),
-            }),
-            Land::Waves => Box::new(SineWaves::default()),
-            Land::Basin => Box::new(FourSlopeBasin::default()),
-            Land::Channel => Box::new(WindingChannel::default()),
-            Land::Letters => Box::new(Letters::seeded(seed)),
+            Land::Island => Island::new(ridged(), seed).into(),
+            Land::Ridged => ridged(),
+            Land::Fbm => Fbm::seeded(seed).into(),
+            Land::Billow => Billow::seeded(seed).into(),
+            Land::Warped => Warped::new(ridged(), seed).into(),
+            Land::Faults => Faults::seeded(seed).into(),
+            Land::Cone => ConicalHill::seeded(seed).into(),
+            Land::Plane => {
+                let bumps = Fbm::seeded(seed).with_feature_size(60.0).with_height(4.0);
+                Sum::new(TiltedPlane::default().into(), bumps.into()).into()
+            }
+            Land::Waves => SineWaves::default().into(),
+            Land::Basin => FourSlopeBasin::default().into(),
+            Land::Channel => WindingChannel::default().into(),
+            Land::Letters => Letters::seeded(seed).into(),
         }
+    }
+}
+
+impl Choice {
+    /// The land as a scene, with the models that lands start with.
+    fn land_scene(&self) -> ErosionScene {
+        ErosionScene {
+            terrain: SceneTerrain {
+                landform: self.land.form(self.seed),
+                size: (self.cells, self.cells),
+                cell_size: EXTENT / self.cells.max(1) as f32,
+                soil_depth: self.soil,
+                ..default()
+            },
+            models: SceneModels {
+                droplets: Some(Droplets {
+                    rate: 0.1,
+                    ..Droplets::default().with_streams()
+                }),
+                thermal: Some(Thermal::default()),
+                ..default()
+            },
+            camera: SceneCamera {
+                focus: (0.0, 69.0, 0.0),
+                yaw: 28.6,
+                pitch: 28.6,
+                distance: 914.0,
+            },
+            ..default()
+        }
+    }
+
+    fn open(&mut self, commands: &mut Commands) -> Result<(), String> {
+        let scene = match &self.scene {
+            // From the file again: it may have been edited.
+            Some(name) => common::read_scene(name)?,
+            None => self.land_scene(),
+        };
+        if self.scene.is_none() && self.has_models {
+            let terrain = scene.build_terrain();
+            commands.insert_resource(terrain.map_err(|error| error.to_string())?);
+            return Ok(());
+        }
+        scene.insert(commands).map_err(|error| error.to_string())?;
+        // The same scene again leaves the camera where it is.
+        if self.scene.is_none() || self.opened != self.scene {
+            self.aim = Some(scene.camera);
+        }
+        self.has_models = self.scene.is_none();
+        self.opened.clone_from(&self.scene);
+        self.description = scene.description;
+        Ok(())
     }
 }
 
 fn make_land(mut commands: Commands, mut choice: ResMut<Choice>) {
     choice.again = false;
-    let cell_size = EXTENT / choice.cells.max(1) as f32;
-    let form = choice.land.form(choice.seed);
-    let terrain = Terrain::generate(&*form, UVec2::splat(choice.cells), cell_size)
-        .and_then(|terrain| terrain.with_soil_depth(choice.soil));
-    choice.error = match terrain {
-        Ok(terrain) => {
-            commands.insert_resource(terrain);
-            None
-        }
-        Err(error) => Some(error.to_string()),
-    };
+    choice.error = choice.open(&mut commands).err();
     if let Some(error) = &choice.error {
         error!("{error}");
+    }
+}
+
+/// Looks from where the scene says.
+fn aim_camera(
+    mut choice: ResMut<Choice>,
+    mut cameras: Query<&mut PanOrbitCamera, With<common::StageCamera>>,
+) {
+    if choice.aim.is_none() {
+        return;
+    }
+    if let Ok(mut camera) = cameras.single_mut()
+        && let Some(aim) = choice.aim.take()
+    {
+        camera.focus = aim.focus.into();
+        camera.yaw = Some(aim.yaw.to_radians());
+        camera.pitch = Some(aim.pitch.to_radians());
+        camera.radius = Some(aim.distance);
+        // It jumps there, as at the start.
+        camera.initialized = false;
     }
 }
 
@@ -204,6 +306,17 @@ fn show_choice(
         .resizable(false)
         .show(context, |ui| {
             let mut new = (*choice).clone();
+            egui::ComboBox::from_label("scene")
+                .selected_text(new.scene.as_deref().unwrap_or("none"))
+                .show_ui(ui, |ui| {
+                    ui.selectable_value(&mut new.scene, None, "none");
+                    for name in &choice.scenes {
+                        ui.selectable_value(&mut new.scene, Some(name.clone()), name);
+                    }
+                });
+            if !new.description.is_empty() {
+                ui.label(&new.description);
+            }
             egui::ComboBox::from_label("landform")
                 .selected_text(format!("{:?}", new.land))
                 .show_ui(ui, |ui| {
@@ -221,18 +334,22 @@ fn show_choice(
             });
             let other = (new.land, new.seed, new.soil, new.cells)
                 != (choice.land, choice.seed, choice.soil, choice.cells);
+            if other {
+                new.scene = None;
+            }
             ui.horizontal(|ui| {
                 new.again |= ui.button("start again").clicked();
                 if ui.button("new seed").clicked() {
                     new.seed = (new.seed + 1) % 10_000;
+                    new.scene = None;
                     new.again = true;
                 }
             });
-            ui.label("Space pause · N step · R new seed\nC change · B before · Tab hide");
+            ui.label("Space pause · N step · R new seed\nC overlays · B before · Tab hide");
             if let Some(error) = &new.error {
                 ui.colored_label(egui::Color32::LIGHT_RED, error);
             }
-            if other || new.again {
+            if other || new.again || new.scene != choice.scene {
                 new.again = true;
                 *choice = new;
             }
@@ -258,14 +375,13 @@ fn keys(
         time.single_step(1);
     }
     if keys.just_pressed(KeyCode::KeyR) {
-        choice.seed = (choice.seed + 1) % 10_000;
+        if choice.scene.is_none() {
+            choice.seed = (choice.seed + 1) % 10_000;
+        }
         choice.again = true;
     }
     if keys.just_pressed(KeyCode::KeyC) {
-        view.overlay = match view.overlay {
-            Overlay::None => Overlay::Change,
-            Overlay::Change => Overlay::None,
-        };
+        view.overlay = view.overlay.next();
     }
     if keys.just_pressed(KeyCode::KeyB) {
         view.before = !view.before;
@@ -275,7 +391,7 @@ fn keys(
     }
 }
 
-/// Pick a land, pick models, turn every knob and watch.
+/// Pick a land or a scene, pick models, turn every knob and watch.
 #[derive(Parser)]
 struct Cli {
     /// The land to start with.
@@ -287,6 +403,12 @@ struct Cli {
     /// Cells along each side.
     #[arg(long, default_value_t = 512, value_parser = clap::value_parser!(u32).range(2..=4096))]
     cells: u32,
+    /// Open a scene instead: a name in assets/scenes, or the path of a *.scene.ron.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["land", "seed", "cells"])]
+    scene: Option<String>,
+    /// List the scenes and exit.
+    #[arg(long)]
+    list_scenes: bool,
     #[command(flatten)]
     options: common::Options,
 }

@@ -51,11 +51,11 @@ step "lints"
 cargo clippy --all-targets --locked -- -D warnings
 
 step "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --features egui
+RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --features egui,serialize
 
 step "each feature builds alone"
 # `--lib` leaves out dev-dependencies, which would turn features on again.
-for features in "" render egui "render egui"; do
+for features in "" render egui serialize "render egui serialize"; do
     echo "features: ${features:-none}"
     cargo clippy --lib --locked --no-default-features --features "$features" -- -D warnings
 done
@@ -71,6 +71,17 @@ for example in minimal droplets sandbox; do
     test -s "$pictures/$example/start.png"
     test -s "$pictures/$example/end.png"
 done
+# Every scene opens, and a name that is none is refused.
+scenes=$("$target/debug/examples/sandbox" --list-scenes | grep '^[^ ]')
+for scene in $scenes; do
+    env -u DISPLAY VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent \
+        "$target/debug/examples/sandbox" --scene "$scene" --seconds 0.5 --out "$pictures/$scene"
+    test -s "$pictures/$scene/end.png"
+done
+if "$target/debug/examples/sandbox" --scene none_of_these 2>/dev/null; then
+    echo "the sandbox opened a scene that is not there" >&2
+    exit 1
+fi
 # Without any adapter the main example still simulates and writes reliefs.
 env -u DISPLAY VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent \
     "$target/debug/examples/sandbox" --seconds 0.5 --cells 128 --out "$pictures/relief"

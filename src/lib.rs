@@ -1,11 +1,14 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod forcing;
 pub mod models;
 #[cfg(feature = "egui")]
 pub mod panel;
 pub mod parallel;
 mod plugin;
+#[cfg(feature = "serialize")]
+pub mod scene;
 pub mod schedule;
 pub mod terrain;
 #[cfg(feature = "render")]
@@ -17,9 +20,14 @@ pub use plugin::ErosionPlugin;
 pub mod prelude {
     pub use crate::{
         ErosionPlugin,
+        forcing::{
+            Evaporation, EvaporationSolver, ForcingSystems, Rain, RainPattern, RainSolver,
+            WaterSink, WaterSource,
+        },
         models::{
             Solver,
             droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
+            pipe::{PipeModel, PipeSolver, PublishedPipe},
             plugin::ErosionFault,
             thermal::{Thermal, ThermalSolver},
         },
@@ -27,11 +35,23 @@ pub mod prelude {
             Erosion, ErosionDiagnostics, ErosionPace, ErosionStep, ErosionStepSystems,
             ErosionSystems, ErosionTime, TerrainChanged,
         },
-        terrain::{Grid, Layer, Ledger, Terrain, TerrainError, landform::*},
+        terrain::{
+            Border, Borders, Flow, Grid, Layer, Ledger, SettingsError, Terrain, TerrainError,
+            landform::*,
+        },
     };
 
     #[cfg(feature = "egui")]
     pub use crate::panel::{ErosionPanel, ErosionPanelPlugin};
+    #[cfg(feature = "serialize")]
+    pub use crate::scene::{
+        ErosionScene, SceneCamera, SceneEntity, SceneError, SceneForcing, SceneModels, ScenePoint,
+        SceneTerrain,
+    };
+    #[cfg(all(feature = "serialize", feature = "render"))]
+    pub use crate::scene::{ErosionSceneLoader, ErosionScenePlugin};
     #[cfg(feature = "render")]
-    pub use crate::view::{Overlay, Palette, TerrainChunk, TerrainView, TerrainViewState};
+    pub use crate::view::{
+        Overlay, Palette, TerrainChunk, TerrainView, TerrainViewState, WaterChunk, WaterView,
+    };
 }

@@ -1,8 +1,10 @@
 //! The plugin: puts clock, models and view together. No logic of its own.
 
 use crate::{
+    forcing,
     models::{
         droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
+        pipe::{PipeModel, PipeSolver, PublishedPipe},
         plugin::ModelPlugin,
         thermal::{Thermal, ThermalSolver},
     },
@@ -45,14 +47,20 @@ impl Plugin for ErosionPlugin {
         app.register_type::<Droplets>()
             .register_type::<Streams>()
             .register_type::<PublishedDroplets>()
+            .register_type::<PipeModel>()
+            .register_type::<PublishedPipe>()
             .register_type::<Thermal>()
             .add_plugins((
                 ModelPlugin::<DropletSolver>::new(ErosionStepSystems::Droplets),
+                ModelPlugin::<PipeSolver>::new(ErosionStepSystems::Water),
                 ModelPlugin::<ThermalSolver>::new(ErosionStepSystems::Thermal),
             ));
+        forcing::build(app);
         #[cfg(feature = "render")]
         app.add_plugins(crate::view::TerrainViewPlugin {
             schedule: self.schedule,
         });
+        #[cfg(all(feature = "serialize", feature = "render"))]
+        app.add_plugins(crate::scene::ErosionScenePlugin);
     }
 }

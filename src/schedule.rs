@@ -185,7 +185,8 @@ impl ErosionDiagnostics {
     pub const DIRTY_TILES: DiagnosticPath = DiagnosticPath::const_new("erosion/dirty_tiles");
     /// Solids that appeared or vanished, in proportion to all there are.
     pub const MASS_DRIFT: DiagnosticPath = DiagnosticPath::const_new("erosion/mass_drift");
-    /// Erosion time given up in the frame because the budget was used up. units: s
+    /// Erosion time given up in the frame, because the budget was used up or a
+    /// model would have needed too many parts of a step. units: s
     pub const BEHIND: DiagnosticPath = DiagnosticPath::const_new("erosion/behind");
 }
 
@@ -198,7 +199,9 @@ const DRIFT_INTERVAL: u64 = 128;
 
 /// What the last run of [`advance_erosion`] did.
 #[derive(Resource, Default)]
-struct LastRun {
+pub(crate) struct LastRun {
+    /// Erosion time that models could not cover in their steps. units: s
+    pub lost_by_models: f32,
     steps: u32,
     took: Duration,
     behind: Duration,
@@ -321,6 +324,8 @@ fn advance_erosion(world: &mut World) {
         behind = step_size.mul_f64(missed.min(1e6));
     }
     let mut last = world.resource_mut::<LastRun>();
+    let lost = core::mem::take(&mut last.lost_by_models).clamp(0.0, 1e6);
+    behind += Duration::from_secs_f32(lost);
     last.steps = ran;
     last.took = took;
     last.behind = behind;

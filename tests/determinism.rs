@@ -5,11 +5,12 @@ use bevy::{math::UVec2, tasks::TaskPoolBuilder};
 use bevy_erode::{parallel::Workers, prelude::*};
 
 /// Hash after some steps, on one thread and on pools of other sizes.
-fn hashes<S: Solver>(settings: S::Settings, dt: f32) -> Vec<u64> {
+fn hashes<S: Solver>(settings: S::Settings, dt: f32, water: f32) -> Vec<u64> {
     let run = |workers: Workers| {
         // Large enough that eight threads all find something to do.
         let mut terrain = crate::land(11, UVec2::new(520, 530), 2.0)
             .with_soil_depth(0.5)
+            .and_then(|terrain| terrain.with_layer(Layer::Water, vec![water; 520 * 530]))
             .expect("valid");
         let mut solver = S::new(settings.clone(), terrain.grid()).expect("valid settings");
         for _ in 0..5 {
@@ -38,7 +39,7 @@ fn droplets_on_1_2_3_and_8_threads() {
         Droplets::seeded(5).with_streams(),
         Droplets::as_published(),
     ] {
-        let hashes = hashes::<DropletSolver>(settings, 0.5);
+        let hashes = hashes::<DropletSolver>(settings, 0.5, 0.0);
         assert!(all_equal(&hashes), "{hashes:x?}");
     }
 }
@@ -50,7 +51,13 @@ fn thermal_on_1_2_3_and_8_threads() {
         bedrock_angle: 30.0,
         ..Thermal::default()
     };
-    let hashes = hashes::<ThermalSolver>(settings, 0.1);
+    let hashes = hashes::<ThermalSolver>(settings, 0.1, 0.0);
+    assert!(all_equal(&hashes), "{hashes:x?}");
+}
+
+#[test]
+fn pipes_on_1_2_3_and_8_threads() {
+    let hashes = hashes::<PipeSolver>(PipeModel::default(), 0.5, 0.3);
     assert!(all_equal(&hashes), "{hashes:x?}");
 }
 

@@ -93,6 +93,40 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn pipes()(
+        gravity in any_or(0.5f32..30.0),
+        roughness in any_or(0.0f32..0.5),
+        capacity in any_or(0.0f32..10.0),
+        full_depth in any_or(0.01f32..20.0),
+        min_tilt in any_or(0.0f32..45.0),
+        rounding in any_or(0.0f32..50.0),
+        soil_erosion in any_or(0.0f32..10.0),
+        bedrock_erosion in any_or(0.0f32..10.0),
+        deposition in any_or(0.0f32..10.0),
+        max_substeps in 0u32..20,
+    ) -> PipeModel {
+        PipeModel {
+            gravity, roughness, capacity, full_depth, min_tilt, rounding, soil_erosion,
+            bedrock_erosion, deposition, max_substeps, published: None,
+        }
+    }
+}
+
+fn border() -> impl Strategy<Value = Border> {
+    prop_oneof![
+        Just(Border::Wall),
+        Just(Border::Open),
+        (-400.0f32..400.0).prop_map(|level| Border::Sea { level }),
+    ]
+}
+
+prop_compose! {
+    fn borders()(west in border(), east in border(), north in border(), south in border()) -> Borders {
+        Borders { west, east, north, south }
+    }
+}
+
+prop_compose! {
     /// Small lands with cliffs, at any altitude and cell size.
     fn terrain()(width in 1u32..40, height in 1u32..40)(
         heights in prop::collection::vec(-300.0f32..300.0, (width * height) as usize),
@@ -126,6 +160,33 @@ proptest! {
             Ok(mut solver) => {
                 solver.rain(&mut terrain, 300);
                 assert_sound(&terrain)?;
+            }
+            Err(error) => prop_assert!(error.to_string().contains("must be"), "{error}"),
+        }
+    }
+
+    #[test]
+    fn pipes_stay_sound(
+        settings in pipes(),
+        mut terrain in terrain(),
+        borders in borders(),
+        depth in 0.0f32..50.0,
+        dt in any_or(0.001f32..10.0),
+    ) {
+        let cells = terrain.grid().cells();
+        let water = (0..cells).map(|i| if i % 3 == 0 { 0.0 } else { depth });
+        terrain.set_layer(Layer::Water, water.collect()).expect("valid");
+        terrain.set_borders(borders).expect("valid");
+        match PipeSolver::new(settings.clone(), terrain.grid()) {
+            Ok(mut solver) => {
+                for _ in 0..5 {
+                    solver.step(&mut terrain, dt);
+                }
+                assert_sound(&terrain)?;
+                prop_assert!(terrain.water().iter().all(|v| v.is_finite() && *v >= 0.0));
+                prop_assert!(terrain.suspended().iter().all(|v| v.is_finite() && *v >= 0.0));
+                let water = terrain.ledger().water;
+                prop_assert!(water.drift_of_total().abs() < 1e-6, "{water:?}");
             }
             Err(error) => prop_assert!(error.to_string().contains("must be"), "{error}"),
         }

@@ -4,11 +4,16 @@ mod app;
 mod contract;
 mod determinism;
 mod droplets;
+mod forcing;
 mod oracle;
+mod pipe;
 mod properties;
+mod scenes;
 mod terrain;
 mod thermal;
 mod view;
+mod water_shader;
+mod water_view;
 
 use bevy::math::UVec2;
 use bevy_erode::prelude::*;

@@ -9,7 +9,7 @@ use bevy_erode::prelude::*;
 use core::time::Duration;
 use std::collections::HashMap;
 
-fn create_app(terrain: Terrain) -> App {
+pub fn create_app(terrain: Terrain) -> App {
     let mut app = App::new();
     app.add_plugins((
         MinimalPlugins,
@@ -27,7 +27,7 @@ fn create_app(terrain: Terrain) -> App {
 }
 
 /// Runs frames until all meshes are up to date.
-fn settle(app: &mut App) {
+pub fn settle(app: &mut App) {
     for _ in 0..2000 {
         app.update();
         let world = app.world();

@@ -23,6 +23,7 @@ mod headless;
 mod mode;
 mod probe;
 mod relief;
+mod scenes;
 mod sky;
 mod stage;
 
@@ -30,6 +31,7 @@ pub use args::Options;
 pub use film::Film;
 pub use mode::Mode;
 pub use relief::write_relief;
+pub use scenes::{read_scene, scene_names};
 pub use stage::{Stage, StageCamera, frame_camera};
 
 use bevy::{

@@ -39,6 +39,9 @@ pub fn paint_relief(world: &World, path: &Path) -> Result<(), String> {
     let (size, heights) = (terrain.size(), terrain.ground_heights());
     let view = world.get_resource::<TerrainView>().cloned();
     let view = view.unwrap_or_default();
+    let water = world.get_resource::<WaterView>().cloned();
+    let water = water.unwrap_or_default();
+    let draws_water = water.visible && view.overlay == Overlay::None && !view.before;
     // The land at the start, if the view has seen it.
     let before = world.get_resource::<TerrainViewState>();
     let before = before.map_or(&[][..], |state| &state.baseline().ground);
@@ -55,17 +58,31 @@ pub fn paint_relief(world: &World, path: &Path) -> Result<(), String> {
             soil: terrain.soil()[cell],
             change: heights[cell] - before.get(cell).unwrap_or(&heights[cell]),
             water: terrain.water()[cell],
+            measure: view.overlay.measure(terrain, at.x, at.y),
         };
-        let colour = view.palette.colour(&spot, view.overlay);
+        let mut colour = view.palette.colour(&spot, view.overlay);
+        let depth = terrain.water()[cell];
+        if draws_water && depth > water.thinnest {
+            let seen = water.colour(depth, terrain.suspended()[cell] / depth);
+            // The sky in it, which a relief has no way to mirror.
+            let sky = LinearRgba::rgb(0.015, 0.05, 0.09);
+            colour = colour.mix(&(seen + sky), seen.alpha);
+        }
         // From straight above there is no glare: a little brighter reads better.
         [colour.red, colour.green, colour.blue].map(|c| 1.7 * c)
     };
+    // Water lies level over its bed.
+    let mut surface = heights.clone();
+    if draws_water {
+        let depths = surface.iter_mut().zip(terrain.water());
+        depths.for_each(|(height, depth)| *height += depth);
+    }
     write_relief(
         path,
         size.x as usize,
         size.y as usize,
         terrain.cell_size(),
-        &heights,
+        &surface,
         colour,
     )
 }

@@ -3,7 +3,9 @@
 //! needed). [`plugin`] wires any of them into an app.
 
 pub mod droplet;
+pub mod pipe;
 pub mod plugin;
+mod rows;
 pub mod thermal;
 
 use crate::{
@@ -38,6 +40,12 @@ pub trait Solver: Sized + Send + Sync + 'static {
     /// [`step_on`](Self::step_on) Bevy's compute task pool.
     fn step(&mut self, terrain: &mut Terrain, dt: f32) {
         self.step_on(Workers::global(), terrain, dt);
+    }
+
+    /// Erosion time that the last step could not cover within its bounds: the
+    /// model is so much behind. units: s
+    fn time_lost(&self) -> f32 {
+        0.0
     }
 }
 

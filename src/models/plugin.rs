@@ -3,10 +3,10 @@
 
 use super::Solver;
 use crate::{
-    schedule::{Erosion, ErosionStep, ErosionStepSystems},
+    schedule::{Erosion, ErosionStep, LastRun},
     terrain::Terrain,
 };
-use bevy::prelude::*;
+use bevy::{ecs::schedule::InternedSystemSet, prelude::*};
 use core::marker::PhantomData;
 
 /// A model could not run, and why. It is sent once, and the model rests until
@@ -21,15 +21,16 @@ pub struct ErosionFault {
 
 /// Runs the solver `S` in every erosion step while its settings are there.
 pub struct ModelPlugin<S> {
-    set: ErosionStepSystems,
+    set: InternedSystemSet,
     solver: PhantomData<fn() -> S>,
 }
 
 impl<S: Solver> ModelPlugin<S> {
-    /// Runs the solver in a set of the step.
-    pub fn new(set: ErosionStepSystems) -> Self {
+    /// Runs the solver in a set of the step, such as
+    /// [`ErosionStepSystems::Water`](crate::schedule::ErosionStepSystems::Water).
+    pub fn new(set: impl SystemSet) -> Self {
         Self {
-            set,
+            set: set.intern(),
             solver: PhantomData,
         }
     }
@@ -62,6 +63,7 @@ fn advance_model<S: Solver>(
     mut state: ResMut<ModelState<S>>,
     time: Res<Time<Erosion>>,
     mut faults: MessageWriter<ErosionFault>,
+    mut last: ResMut<LastRun>,
 ) {
     let (Some(mut terrain), Some(settings)) = (terrain, settings) else {
         state.solver = None;
@@ -95,5 +97,6 @@ fn advance_model<S: Solver>(
     state.refused = false;
     if let Some(solver) = &mut state.solver {
         solver.step(&mut terrain, time.context().step_size().as_secs_f32());
+        last.lost_by_models += solver.time_lost();
     }
 }

@@ -9,7 +9,8 @@
 mod settings;
 
 use crate::{
-    models::{droplet::Droplets, plugin::ErosionFault, thermal::Thermal},
+    forcing::{Evaporation, Rain},
+    models::{droplet::Droplets, pipe::PipeModel, plugin::ErosionFault, thermal::Thermal},
     schedule::{Erosion, ErosionDiagnostics, ErosionPace, ErosionTime},
     terrain::Terrain,
 };
@@ -73,7 +74,10 @@ fn show_panel(world: &mut World) {
             if let Some(fault) = &world.resource::<ErosionPanel>().fault {
                 ui.colored_label(egui::Color32::LIGHT_RED, fault);
             }
+            show_model::<Rain>(ui, world, "Rain", false, settings::rain);
+            show_model::<Evaporation>(ui, world, "Evaporation", false, settings::evaporation);
             show_model::<Droplets>(ui, world, "Droplets", true, settings::droplets);
+            show_model::<PipeModel>(ui, world, "Water (pipe model)", false, settings::pipe);
             show_model::<Thermal>(ui, world, "Thermal weathering", false, settings::thermal);
             #[cfg(feature = "render")]
             show_view(ui, world);
@@ -186,20 +190,54 @@ fn show_model<
 
 #[cfg(feature = "render")]
 fn show_view(ui: &mut egui::Ui, world: &mut World) {
-    use crate::view::{Overlay, TerrainView};
-    let Some(mut view) = world.get_resource_mut::<TerrainView>() else {
-        return;
-    };
-    let mut edited = (view.overlay, view.before);
-    ui.horizontal(|ui| {
-        ui.label("show");
-        ui.selectable_value(&mut edited, (Overlay::None, false), "ground");
-        ui.selectable_value(&mut edited, (Overlay::Change, false), "change");
-        ui.selectable_value(&mut edited, (Overlay::None, true), "before");
-    });
-    if edited != (view.overlay, view.before) {
-        (view.overlay, view.before) = edited;
+    use crate::view::{Overlay, TerrainView, WaterView};
+    if let Some(mut view) = world.get_resource_mut::<TerrainView>() {
+        let mut edited = (view.overlay, view.before);
+        ui.horizontal_wrapped(|ui| {
+            ui.label("show");
+            for overlay in Overlay::ALL {
+                ui.selectable_value(&mut edited, (overlay, false), overlay.name());
+            }
+            ui.selectable_value(&mut edited, (Overlay::None, true), "before");
+        });
+        if edited != (view.overlay, view.before) {
+            (view.overlay, view.before) = edited;
+        }
+        if view.overlay != Overlay::None {
+            show_legend(ui, view.overlay, view.palette.range(view.overlay));
+        }
     }
+    if let Some(mut view) = world.get_resource_mut::<WaterView>() {
+        let mut visible = view.visible;
+        if ui.checkbox(&mut visible, "draw water").changed() {
+            view.visible = visible;
+        }
+    }
+}
+
+/// The colours of an overlay and what their ends stand for.
+#[cfg(feature = "render")]
+fn show_legend(ui: &mut egui::Ui, overlay: crate::view::Overlay, range: f32) {
+    use crate::view::Overlay;
+    let unit = overlay.unit();
+    let (from, to) = match overlay {
+        Overlay::Change => (format!("+{range} {unit}"), format!("−{range} {unit}")),
+        _ => ("0".into(), format!("{range} {unit}")),
+    };
+    ui.horizontal(|ui| {
+        ui.label(from);
+        let (bar, _) = ui.allocate_exact_size(egui::vec2(140.0, 12.0), egui::Sense::hover());
+        let steps = 35;
+        for step in 0..steps {
+            let at = |step: i32| bar.left() + bar.width() * step as f32 / steps as f32;
+            let piece = egui::Rect::from_x_y_ranges(at(step)..=at(step + 1), bar.y_range());
+            let colour = Srgba::from(overlay.ramp((step as f32 + 0.5) / steps as f32));
+            let [r, g, b, _] = colour.to_u8_array();
+            let colour = egui::Color32::from_rgb(r, g, b);
+            ui.painter().rect_filled(piece, 0.0, colour);
+        }
+        ui.label(to);
+    });
 }
 
 fn show_ledger(ui: &mut egui::Ui, world: &mut World) {

@@ -1,8 +1,12 @@
 //! A slider for every setting of every model.
 
-use crate::models::{
-    droplet::{Droplets, PublishedDroplets, Streams},
-    thermal::Thermal,
+use crate::{
+    forcing::{Evaporation, Rain, RainPattern},
+    models::{
+        droplet::{Droplets, PublishedDroplets, Streams},
+        pipe::PipeModel,
+        thermal::Thermal,
+    },
 };
 use bevy_egui::egui::{self, Slider, Ui};
 use core::ops::RangeInclusive;
@@ -319,5 +323,181 @@ pub fn thermal(ui: &mut Ui, thermal: &mut Thermal) {
         d.shelter,
         0.01..=5.0,
         "Soil of this thickness halves the breaking",
+    );
+}
+
+pub fn pipe(ui: &mut Ui, pipe: &mut PipeModel) {
+    let d = PipeModel::default();
+    optional(
+        ui,
+        "the source's own method",
+        &mut pipe.published,
+        "X. Mei's method, literally: it depends on the step and loses mass",
+    );
+    if pipe.published.is_some() {
+        return;
+    }
+    slider(
+        ui,
+        ("gravity", "m/s²"),
+        &mut pipe.gravity,
+        d.gravity,
+        0.1..=30.0,
+        "Gravity",
+    );
+    slider(
+        ui,
+        ("roughness", "s/m^⅓"),
+        &mut pipe.roughness,
+        d.roughness,
+        0.0..=0.2,
+        "Manning's roughness of the bed: 0.03 is a clean channel, 0.1 brush",
+    );
+    slider(
+        ui,
+        ("capacity", "s/m"),
+        &mut pipe.capacity,
+        d.capacity,
+        0.0..=10.0,
+        "Sediment that a metre of water carries at 1 m/s on a slope of 1",
+    );
+    slider(
+        ui,
+        ("full depth", "m"),
+        &mut pipe.full_depth,
+        d.full_depth,
+        0.01..=50.0,
+        "Depth beyond which deeper water carries no more",
+    );
+    slider(
+        ui,
+        ("min tilt", "°"),
+        &mut pipe.min_tilt,
+        d.min_tilt,
+        0.0..=20.0,
+        "Water carries on level ground what it would on this slope",
+    );
+    slider(
+        ui,
+        ("soil erosion", "1/s"),
+        &mut pipe.soil_erosion,
+        d.soil_erosion,
+        0.0..=10.0,
+        "How fast water takes up soil",
+    );
+    slider(
+        ui,
+        ("bedrock erosion", "1/s"),
+        &mut pipe.bedrock_erosion,
+        d.bedrock_erosion,
+        0.0..=10.0,
+        "How fast water takes up bare bedrock",
+    );
+    slider(
+        ui,
+        ("deposition", "1/s"),
+        &mut pipe.deposition,
+        d.deposition,
+        0.0..=10.0,
+        "How fast water lets fall what is too much",
+    );
+    slider(
+        ui,
+        ("max sub-steps", ""),
+        &mut pipe.max_substeps,
+        d.max_substeps,
+        1..=64,
+        "Most parts of a step; beyond it time slows down for the water",
+    );
+}
+
+pub fn rain(ui: &mut Ui, rain: &mut Rain) {
+    let d = Rain::default();
+    slider(
+        ui,
+        ("rate", "mm/h"),
+        &mut rain.mm_per_hour,
+        d.mm_per_hour,
+        0.0..=10_000.0,
+        "Mean over the land: 10 is rain, 50 a cloudburst, more is a game's",
+    );
+    let kind = core::mem::discriminant(&rain.pattern);
+    ui.horizontal(|ui| {
+        let choices = [
+            (RainPattern::Uniform, "even", "Everywhere alike"),
+            (RainPattern::drops(0), "drops", "At random places"),
+            (
+                RainPattern::blue_noise(0),
+                "spaced drops",
+                "At places that keep a distance from one another",
+            ),
+        ];
+        for (pattern, name, explanation) in choices {
+            let chosen = core::mem::discriminant(&pattern) == kind;
+            let label = ui.selectable_label(chosen, name);
+            if label.on_hover_text(explanation).clicked() && !chosen {
+                rain.pattern = pattern;
+            }
+        }
+        // A map comes from code or a scene; it can be left but not made here.
+        if let RainPattern::Map(weights) = &rain.pattern {
+            let _ = ui.selectable_label(true, format!("map of {} cells", weights.len()));
+        }
+    });
+    match &mut rain.pattern {
+        RainPattern::Uniform | RainPattern::Map(_) => {}
+        RainPattern::Drops {
+            radius,
+            depth,
+            seed,
+        } => drops(ui, radius, depth, seed),
+        RainPattern::BlueNoise {
+            spacing,
+            radius,
+            depth,
+            seed,
+        } => {
+            slider(
+                ui,
+                ("spacing", "m"),
+                spacing,
+                8.0,
+                0.5..=200.0,
+                "Distance that drops keep from the latest before them",
+            );
+            drops(ui, radius, depth, seed);
+        }
+    }
+}
+
+fn drops(ui: &mut Ui, radius: &mut f32, depth: &mut f32, seed: &mut u64) {
+    slider(
+        ui,
+        ("radius", "m"),
+        radius,
+        2.0,
+        0.1..=50.0,
+        "Radius of a drop's splash",
+    );
+    slider(
+        ui,
+        ("depth", "m"),
+        depth,
+        0.01,
+        0.0001..=1.0,
+        "Water in the middle of a splash: deeper ones fall more rarely",
+    );
+    slider(ui, ("seed", ""), seed, 0, 0..=9999, "Same seed, same drops");
+}
+
+pub fn evaporation(ui: &mut Ui, evaporation: &mut Evaporation) {
+    let d = Evaporation::default();
+    slider(
+        ui,
+        ("rate", "mm/h"),
+        &mut evaporation.mm_per_hour,
+        d.mm_per_hour,
+        0.0..=1000.0,
+        "Depth that goes into the air wherever there is water",
     );
 }

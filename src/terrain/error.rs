@@ -24,6 +24,14 @@ pub enum TerrainError {
     /// The world origin is not finite.
     #[error("terrain origin ({0}, {1}, {2}) is not finite")]
     Origin(f32, f32, f32),
+    /// The level of a sea is not a usable elevation.
+    #[error("sea level {level} m at the {side} border is out of range: it must be within ±1e9 m")]
+    SeaLevel {
+        /// The side.
+        side: &'static str,
+        /// The level.
+        level: f32,
+    },
     /// A layer has the wrong number of values.
     #[error(
         "layer `{layer}` has {found} values, but {} × {} cells need {expected}",

@@ -5,7 +5,9 @@
 //! freely … 1 not at all). Ground = bedrock + soil. See [`Grid`] for where a
 //! cell lies in the world.
 
+mod borders;
 mod error;
+mod flow;
 mod grid;
 mod hash;
 pub mod landform;
@@ -13,8 +15,10 @@ mod ledger;
 mod sample;
 mod tiles;
 
+pub use borders::{Border, Borders};
 pub(crate) use error::in_range;
 pub use error::{SettingsError, TerrainError};
+pub use flow::{FILM, Flow};
 pub use grid::{Grid, TILE};
 pub use landform::Landform;
 pub use ledger::{Ledger, SolidsLedger, WaterLedger};
@@ -96,12 +100,18 @@ pub struct Terrain {
     bedrock_rest: Vec<f32>,
     soil: Vec<f32>,
     water: Vec<f32>,
+    /// What is too small for `water`, as with bedrock: drizzle on a deep lake.
+    water_rest: Vec<f32>,
     suspended: Vec<f32>,
     hardness: Option<Vec<f32>>,
+    /// The moving water, once a water model has run.
+    flow: Option<Flow>,
+    borders: Borders,
     /// An elevation of this land. Solvers count heights from it, so that they
     /// compute alike at any altitude.
     datum: f32,
     tiles: TileRevisions,
+    water_tiles: TileRevisions,
     /// Running terms of the ledger; its standing volumes are summed on demand.
     pub(crate) account: Ledger,
 }
@@ -111,7 +121,13 @@ pub(crate) struct LayersMut<'a> {
     pub bedrock: &'a mut [f32],
     pub bedrock_rest: &'a mut [f32],
     pub soil: &'a mut [f32],
+    pub water: &'a mut [f32],
+    pub water_rest: &'a mut [f32],
+    pub suspended: &'a mut [f32],
     pub hardness: Option<&'a [f32]>,
+    /// Empty until a water model has asked for it by [`Terrain::let_flow`].
+    pub flow: Option<&'a mut Flow>,
+    pub account: &'a mut Ledger,
 }
 
 impl Terrain {
@@ -136,10 +152,14 @@ impl Terrain {
             bedrock_rest: zeros.clone(),
             soil: zeros.clone(),
             water: zeros.clone(),
+            water_rest: zeros.clone(),
             suspended: zeros,
             hardness: None,
+            flow: None,
+            borders: Borders::default(),
             datum: 0.0,
             tiles: TileRevisions::new(&grid),
+            water_tiles: TileRevisions::new(&grid),
             account: Ledger::default(),
             grid,
         };
@@ -182,6 +202,26 @@ impl Terrain {
         self.replace_layer(layer, values)?;
         self.open_books();
         Ok(self)
+    }
+
+    /// Starts with these borders.
+    pub fn with_borders(mut self, borders: Borders) -> Result<Self, TerrainError> {
+        self.set_borders(borders)?;
+        Ok(self)
+    }
+
+    /// Changes what lies beyond the land's sides.
+    pub fn set_borders(&mut self, borders: Borders) -> Result<(), TerrainError> {
+        borders.check()?;
+        self.borders = borders;
+        // A sea may come in where everything was dry.
+        self.water_tiles.mark_all();
+        Ok(())
+    }
+
+    /// What lies beyond the land's sides.
+    pub fn borders(&self) -> &Borders {
+        &self.borders
     }
 
     /// Starts with an even cover of soil. units: m
@@ -274,6 +314,16 @@ impl Terrain {
         self.tiles.changed_since(revision)
     }
 
+    /// The number of the newest change of water or of what it carries.
+    pub fn water_revision(&self) -> u64 {
+        self.water_tiles.current()
+    }
+
+    /// The 64 × 64 tiles whose water changed after a revision; 0 gives all tiles.
+    pub fn water_tiles_changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + '_ {
+        self.water_tiles.changed_since(revision)
+    }
+
     /// Every volume of rock and water, in m³.
     pub fn ledger(&self) -> Ledger {
         let mut ledger = self.account;
@@ -297,9 +347,16 @@ impl Terrain {
             &self.bedrock_rest,
             &self.soil,
             &self.water,
+            &self.water_rest,
             &self.suspended,
         ] {
             hash.floats(layer);
+        }
+        if let Some(flow) = &self.flow {
+            hash.floats(&flow.east);
+            hash.floats(&flow.south);
+            hash.floats(&flow.west_border);
+            hash.floats(&flow.north_border);
         }
         hash.floats(self.hardness.as_deref().unwrap_or_default());
         hash.finish()
@@ -316,6 +373,10 @@ impl Terrain {
         )
     }
 
+    pub(crate) fn bedrock_rest(&self) -> &[f32] {
+        &self.bedrock_rest
+    }
+
     pub(crate) fn datum(&self) -> f32 {
         self.datum
     }
@@ -325,13 +386,28 @@ impl Terrain {
             bedrock: &mut self.bedrock,
             bedrock_rest: &mut self.bedrock_rest,
             soil: &mut self.soil,
+            water: &mut self.water,
+            water_rest: &mut self.water_rest,
+            suspended: &mut self.suspended,
             hardness: self.hardness.as_deref(),
+            flow: self.flow.as_mut(),
+            account: &mut self.account,
         }
+    }
+
+    /// Makes room for moving water; still water unless some moves already.
+    pub(crate) fn let_flow(&mut self) {
+        self.flow.get_or_insert_with(|| Flow::still(&self.grid));
     }
 
     /// Marks tiles (by row-major number) as changed.
     pub(crate) fn mark_tiles(&mut self, tiles: impl IntoIterator<Item = usize>) {
         self.tiles.mark(tiles);
+    }
+
+    /// Marks tiles (by row-major number) whose water changed.
+    pub(crate) fn mark_water_tiles(&mut self, tiles: impl IntoIterator<Item = usize>) {
+        self.water_tiles.mark(tiles);
     }
 
     fn replace_layer(&mut self, layer: Layer, values: Vec<f32>) -> Result<(), TerrainError> {
@@ -343,11 +419,17 @@ impl Terrain {
                 self.datum = lowest(&self.bedrock);
             }
             Layer::Soil => self.soil = values,
-            Layer::Water => self.water = values,
+            Layer::Water => {
+                self.water = values;
+                self.water_rest.fill(0.0);
+            }
             Layer::Suspended => self.suspended = values,
             Layer::Hardness => self.hardness = Some(values),
         }
-        self.tiles.mark_all();
+        match layer {
+            Layer::Water | Layer::Suspended => self.water_tiles.mark_all(),
+            _ => self.tiles.mark_all(),
+        }
         Ok(())
     }
 
@@ -370,7 +452,7 @@ impl Terrain {
         ledger.solids.total = sum_of(&self.bedrock, |v| f64::from(v.abs())) * area
             + ledger.solids.soil
             + ledger.solids.suspended;
-        ledger.water.standing = sum(&self.water);
+        ledger.water.standing = sum(&self.water) + sum(&self.water_rest);
         ledger
     }
 }
@@ -386,9 +468,10 @@ fn lowest(values: &[f32]) -> f32 {
     values.iter().copied().fold(f32::INFINITY, f32::min)
 }
 
-/// Adds `change` to bedrock kept as a two-float sum (`high` + `rest`).
+/// Adds `change` to a quantity kept as a two-float sum (`high` + `rest`):
+/// bedrock or water.
 #[inline(always)]
-pub(crate) fn add_to_bedrock(high: &mut f32, rest: &mut f32, change: f32) {
+pub(crate) fn add_exactly(high: &mut f32, rest: &mut f32, change: f32) {
     let wanted = *rest + change;
     let new = *high + wanted;
     // What `high` really gained; exact unless `wanted` dwarfs `high`, where

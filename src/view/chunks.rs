@@ -2,13 +2,14 @@
 //!
 //! Dirty chunks are copied, built on the async task pool, and swapped in all at
 //! once when the last of them is ready: neighbours always show the same moment,
-//! so no crack opens between them.
+//! and water the same as the ground below it, so no crack opens between them.
 
 use super::{
-    TerrainView,
-    mesh::{Baseline, ChunkSource, chunk_count},
+    Overlay, TerrainView,
+    mesh::{Baseline, ChunkSource, chunk_count, wet_look},
+    water::{self, Surface, WaterChunk, WaterMaterial, WaterView, mesh::WaterChunkSource},
 };
-use crate::{schedule::ErosionSystems, terrain::Terrain};
+use crate::{parallel::Workers, schedule::ErosionSystems, terrain::Terrain};
 use bevy::{
     camera::{primitives::Aabb, visibility::NoAutoAabb},
     ecs::schedule::InternedScheduleLabel,
@@ -16,7 +17,7 @@ use bevy::{
     prelude::*,
     tasks::{AsyncComputeTaskPool, Task, futures::check_ready},
 };
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
 /// Chunks that one task builds: small enough to spread, large enough to pay.
 const CHUNKS_PER_TASK: usize = 8;
@@ -30,18 +31,22 @@ pub struct TerrainViewPlugin {
 impl Plugin for TerrainViewPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<TerrainView>()
+            .init_resource::<WaterView>()
             .init_resource::<TerrainViewState>()
             .register_type::<TerrainView>()
             .register_type::<TerrainChunk>()
+            .register_type::<WaterView>()
+            .register_type::<WaterChunk>()
             .add_systems(
                 self.schedule,
-                (lay_out_chunks, start_rebuild, finish_rebuild)
+                (mix_water, lay_out_chunks, start_rebuild, finish_rebuild)
                     .chain()
                     .in_set(ErosionSystems::Output)
                     // A server may have the feature but no renderer.
                     .run_if(resource_exists::<Assets<Mesh>>)
                     .run_if(resource_exists::<Assets<StandardMaterial>>),
             );
+        water::build(app);
     }
 }
 
@@ -56,29 +61,92 @@ pub struct TerrainChunk {
 /// How far the drawn terrain has come.
 #[derive(Resource, Default)]
 pub struct TerrainViewState {
-    /// Terrain and revision that were looked at.
-    seen: (u64, u64),
+    seen: Seen,
     chunks: UVec2,
-    entities: Vec<(Entity, Handle<Mesh>)>,
+    ground: Vec<GroundPiece>,
+    water: Vec<Option<WaterPiece>>,
+    water_surface: Option<Surface>,
+    /// Whether water is drawn, and what is too thin for it.
+    water_shown: (bool, u32),
     baseline: Baseline,
+    /// Chunks whose ground changed.
     dirty: BTreeSet<usize>,
-    building: Vec<Task<Vec<BuiltChunk>>>,
+    /// Chunks whose water, or the ground below it, changed.
+    dirty_water: BTreeSet<usize>,
+    /// Chunks whose ground may look wetter or drier than it did.
+    damp: BTreeSet<usize>,
+    building: Vec<Task<Vec<Built>>>,
     rebuilt: u64,
+    water_rebuilt: u64,
 }
 
-type BuiltChunk = (usize, Mesh, Aabb);
+/// The terrain and the revisions of it that were looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Seen {
+    terrain: u64,
+    ground: u64,
+    water: u64,
+}
+
+impl Seen {
+    fn of(terrain: &Terrain) -> Self {
+        Self {
+            terrain: terrain.id.get(),
+            ground: terrain.revision(),
+            water: terrain.water_revision(),
+        }
+    }
+}
+
+struct GroundPiece {
+    entity: Entity,
+    mesh: Handle<Mesh>,
+    /// How wet it looked when it was last built.
+    wet_look: u64,
+}
+
+struct WaterPiece {
+    entity: Entity,
+    /// None while the chunk is dry.
+    mesh: Option<Handle<Mesh>>,
+}
+
+/// What is to be built of a chunk, and its cells.
+struct Job {
+    number: usize,
+    ground: Option<ChunkSource>,
+    wet_look: u64,
+    water: Option<WaterChunkSource>,
+    /// The chunk's water is to be drawn anew, or not at all if there is none.
+    with_water: bool,
+}
+
+type MeshAndBounds = (Mesh, Aabb);
+
+/// What was built of a chunk.
+struct Built {
+    number: usize,
+    ground: Option<MeshAndBounds>,
+    water: Option<Option<MeshAndBounds>>,
+}
 
 impl TerrainViewState {
     /// Whether all meshes show the terrain as it is.
     pub fn is_settled(&self, terrain: &Terrain) -> bool {
-        self.seen == (terrain.id.get(), terrain.revision())
-            && self.dirty.is_empty()
+        let dirty = [&self.dirty, &self.dirty_water, &self.damp];
+        self.seen == Seen::of(terrain)
+            && dirty.iter().all(|dirty| dirty.is_empty())
             && self.building.is_empty()
     }
 
-    /// Chunk meshes built so far.
+    /// Meshes of the ground built so far.
     pub fn rebuilt(&self) -> u64 {
         self.rebuilt
+    }
+
+    /// Meshes of water built so far.
+    pub fn water_rebuilt(&self) -> u64 {
+        self.water_rebuilt
     }
 
     /// The ground as it was when the view first saw this terrain.
@@ -86,8 +154,54 @@ impl TerrainViewState {
         &self.baseline
     }
 
-    fn mark_all(&mut self) {
-        self.dirty.extend(0..self.entities.len());
+    fn coord(&self, number: usize) -> UVec2 {
+        UVec2::new(number as u32 % self.chunks.x, number as u32 / self.chunks.x)
+    }
+
+    /// Forgets the terrain that was drawn.
+    fn clear(&mut self, commands: &mut Commands) {
+        let ground = self.ground.drain(..).map(|piece| piece.entity);
+        let water = self.water.drain(..).flatten().map(|piece| piece.entity);
+        for entity in ground.chain(water) {
+            commands.entity(entity).try_despawn();
+        }
+        // The material stays: it may be on something of the game's own.
+        *self = Self {
+            water_surface: self.water_surface.take(),
+            rebuilt: self.rebuilt,
+            water_rebuilt: self.water_rebuilt,
+            ..default()
+        };
+    }
+}
+
+/// The chunks that depend on a tile: each reads its own tile, and a cell or two
+/// of those around it.
+fn chunks_of(tile: UVec2, chunks: UVec2) -> impl Iterator<Item = usize> {
+    let from = tile.saturating_sub(UVec2::ONE);
+    let to = (tile + 2).min(chunks);
+    (from.y..to.y).flat_map(move |y| (from.x..to.x).map(move |x| (y * chunks.x + x) as usize))
+}
+
+/// Whether the view draws water: not over an overlay, nor in the past.
+fn draws_water(view: &TerrainView, water_view: &WaterView) -> bool {
+    water_view.visible && view.overlay == Overlay::None && !view.before
+}
+
+/// Makes the water's material, and brings changed settings to it.
+fn mix_water(
+    view: Res<WaterView>,
+    mut state: ResMut<TerrainViewState>,
+    mut standard: ResMut<Assets<StandardMaterial>>,
+    mut water: Option<ResMut<Assets<WaterMaterial>>>,
+) {
+    let water = water.as_deref_mut();
+    match &state.water_surface {
+        None => {
+            state.water_surface = Some(water::default_material(&view, water, &mut standard));
+        }
+        Some(surface) if view.is_changed() => surface.update(&view, water),
+        Some(_) => {}
     }
 }
 
@@ -96,26 +210,22 @@ fn lay_out_chunks(
     mut commands: Commands,
     terrain: Option<Res<Terrain>>,
     view: Res<TerrainView>,
+    water_view: Res<WaterView>,
     mut state: ResMut<TerrainViewState>,
     meshes: Res<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let state = &mut *state;
     let Some(terrain) = terrain else {
-        for (entity, _) in state.entities.drain(..) {
-            commands.entity(entity).try_despawn();
+        if state.seen != Seen::default() {
+            state.clear(&mut commands);
         }
-        *state = TerrainViewState::default();
         return;
     };
-    let id = terrain.id.get();
-    if state.seen.0 != id {
-        // Meshes under way show the old terrain.
-        state.building.clear();
-        state.dirty.clear();
-        for (entity, _) in state.entities.drain(..) {
-            commands.entity(entity).try_despawn();
-        }
+    let seen = Seen::of(&terrain);
+    if state.seen.terrain != seen.terrain {
+        // Meshes under way show the old terrain: they go too.
+        state.clear(&mut commands);
         state.baseline = Baseline::of(&terrain);
         state.chunks = chunk_count(terrain.grid());
         let material = materials.add(StandardMaterial {
@@ -123,8 +233,9 @@ fn lay_out_chunks(
             reflectance: 0.15,
             ..default()
         });
-        for number in 0..state.chunks.element_product() {
-            let coord = UVec2::new(number % state.chunks.x, number / state.chunks.x);
+        let count = state.chunks.element_product() as usize;
+        for number in 0..count {
+            let coord = state.coord(number);
             let mesh = meshes.reserve_handle();
             let entity = commands.spawn((
                 Name::new(format!("terrain chunk {}, {}", coord.x, coord.y)),
@@ -136,27 +247,37 @@ fn lay_out_chunks(
                 // new mesh.
                 NoAutoAabb,
             ));
-            state.entities.push((entity.id(), mesh));
+            state.ground.push(GroundPiece {
+                entity: entity.id(),
+                mesh,
+                wet_look: 0,
+            });
         }
-        state.mark_all();
+        state.water.resize_with(count, || None);
+        state.dirty.extend(0..count);
+        state.dirty_water.extend(0..count);
     } else {
-        for tile in terrain.tiles_changed_since(state.seen.1) {
-            // A chunk reads its own tile, and a cell or two of those around it.
-            let from = tile.saturating_sub(UVec2::ONE);
-            let to = (tile + 1).min(state.chunks.saturating_sub(UVec2::ONE));
-            for y in from.y..=to.y {
-                for x in from.x..=to.x.min(state.chunks.x.wrapping_sub(1)) {
-                    let number = (y * state.chunks.x + x) as usize;
-                    if number < state.entities.len() {
-                        state.dirty.insert(number);
-                    }
-                }
-            }
+        for tile in terrain.tiles_changed_since(state.seen.ground) {
+            state.dirty.extend(chunks_of(tile, state.chunks));
+            state.dirty_water.extend(chunks_of(tile, state.chunks));
+        }
+        for tile in terrain.water_tiles_changed_since(state.seen.water) {
+            state.damp.extend(chunks_of(tile, state.chunks));
+            state.dirty_water.extend(chunks_of(tile, state.chunks));
         }
     }
-    state.seen = (id, terrain.revision());
+    state.seen = seen;
     if view.is_changed() {
-        state.mark_all();
+        state.dirty.extend(0..state.ground.len());
+    }
+    // Its other settings are the material's, and need no new mesh.
+    let shown = (
+        draws_water(&view, &water_view),
+        water_view.thinnest.to_bits(),
+    );
+    if state.water_shown != shown {
+        state.water_shown = shown;
+        state.dirty_water.extend(0..state.ground.len());
     }
 }
 
@@ -164,57 +285,168 @@ fn lay_out_chunks(
 fn start_rebuild(
     terrain: Option<Res<Terrain>>,
     view: Res<TerrainView>,
+    water_view: Res<WaterView>,
     mut state: ResMut<TerrainViewState>,
 ) {
     let Some(terrain) = terrain else { return };
-    if !state.building.is_empty() || state.dirty.is_empty() {
+    if !state.building.is_empty() {
         return;
     }
-    let wide = state.chunks.x;
-    let sources: Vec<(usize, ChunkSource)> = core::mem::take(&mut state.dirty)
-        .into_iter()
-        .map(|number| {
-            let coord = UVec2::new(number as u32 % wide, number as u32 / wide);
-            (number, ChunkSource::copy(&terrain, &state.baseline, coord))
-        })
+    let dirty = core::mem::take(&mut state.dirty);
+    let damp = core::mem::take(&mut state.damp);
+    let dirty_water = core::mem::take(&mut state.dirty_water);
+    let numbers: BTreeSet<usize> = dirty
+        .iter()
+        .chain(&damp)
+        .chain(&dirty_water)
+        .copied()
         .collect();
-    let view = Arc::new(view.clone());
-    let mut sources = sources.into_iter().peekable();
-    while sources.peek().is_some() {
-        let share: Vec<_> = sources.by_ref().take(CHUNKS_PER_TASK).collect();
+    if numbers.is_empty() {
+        return;
+    }
+    let numbers: Vec<usize> = numbers.into_iter().collect();
+    let draws_water = draws_water(&view, &water_view);
+
+    let copy = |&number: &usize| {
+        let coord = state.coord(number);
+        let wet_look = wet_look(&terrain, coord);
+        let looks_other = damp.contains(&number)
+            && (view.overlay.shows_water() || wet_look != state.ground[number].wet_look);
+        let with_ground = looks_other || dirty.contains(&number);
+        let is_drawn = state.water[number]
+            .as_ref()
+            .is_some_and(|w| w.mesh.is_some());
+        let water = (draws_water && dirty_water.contains(&number))
+            .then(|| WaterChunkSource::copy(&terrain, coord, water_view.thinnest))
+            .flatten();
+        Job {
+            number,
+            ground: with_ground
+                .then(|| ChunkSource::copy(&terrain, &state.baseline, view.overlay, coord)),
+            wet_look,
+            with_water: water.is_some() || is_drawn && dirty_water.contains(&number),
+            water,
+        }
+    };
+    let mut shares: Vec<(&[usize], Vec<Job>)> = numbers
+        .chunks(CHUNKS_PER_TASK)
+        .map(|share| (share, Vec::new()))
+        .collect();
+    Workers::global().each(shares.iter_mut(), |(share, jobs)| {
+        jobs.extend(share.iter().map(copy));
+        jobs.retain(|job| job.ground.is_some() || job.with_water);
+    });
+
+    let shares: Vec<Vec<Job>> = shares.into_iter().map(|(_, jobs)| jobs).collect();
+    for jobs in shares.into_iter().filter(|jobs| !jobs.is_empty()) {
+        for job in jobs.iter().filter(|job| job.ground.is_some()) {
+            state.ground[job.number].wet_look = job.wet_look;
+        }
         let view = view.clone();
+        let build = async move { jobs.iter().map(|job| job.build(&view)).collect() };
         state
             .building
-            .push(AsyncComputeTaskPool::get().spawn(async move {
-                let build = |(number, source): (usize, ChunkSource)| {
-                    let (mesh, bounds) = source.build(&view);
-                    (number, mesh, bounds)
-                };
-                share.into_iter().map(build).collect()
-            }));
+            .push(AsyncComputeTaskPool::get().spawn(build));
+    }
+}
+
+impl Job {
+    fn build(&self, view: &TerrainView) -> Built {
+        Built {
+            number: self.number,
+            ground: self.ground.as_ref().map(|source| source.build(view)),
+            water: self
+                .with_water
+                .then(|| self.water.as_ref().map(WaterChunkSource::build)),
+        }
     }
 }
 
 /// Shows the built chunks once all of them are ready.
 fn finish_rebuild(
     mut commands: Commands,
+    terrain: Option<Res<Terrain>>,
     mut state: ResMut<TerrainViewState>,
     mut meshes: ResMut<Assets<Mesh>>,
 ) {
     let state = &mut *state;
+    let Some(terrain) = terrain else { return };
     if state.building.is_empty() || !state.building.iter().all(Task::is_finished) {
         return;
     }
-    for mut task in state.building.drain(..) {
-        for (number, mesh, bounds) in check_ready(&mut task).into_iter().flatten() {
-            let Some((entity, handle)) = state.entities.get(number) else {
-                continue;
-            };
-            if meshes.insert(handle.id(), mesh).is_ok() {
-                // A game may have despawned a chunk: that is its right.
-                commands.entity(*entity).try_insert(bounds);
-                state.rebuilt += 1;
+    let built: Vec<Built> = state
+        .building
+        .drain(..)
+        .flat_map(|mut task| check_ready(&mut task).unwrap_or_default())
+        .collect();
+    for Built {
+        number,
+        ground,
+        water,
+    } in built
+    {
+        if let (Some((mesh, bounds)), Some(piece)) = (ground, state.ground.get(number))
+            && meshes.insert(piece.mesh.id(), mesh).is_ok()
+        {
+            // A game may have despawned a chunk: that is its right.
+            commands.entity(piece.entity).try_insert(bounds);
+            state.rebuilt += 1;
+        }
+        if let Some(water) = water {
+            let corner = ChunkSource::corner(terrain.grid(), state.coord(number));
+            state.show_water(&mut commands, &mut meshes, number, corner, water);
+        }
+    }
+}
+
+impl TerrainViewState {
+    /// Puts the new surface of a chunk's water in place of the old.
+    fn show_water(
+        &mut self,
+        commands: &mut Commands,
+        meshes: &mut Assets<Mesh>,
+        number: usize,
+        corner: Vec3,
+        water: Option<MeshAndBounds>,
+    ) {
+        let coord = self.coord(number);
+        let Some(slot) = self.water.get_mut(number) else {
+            return;
+        };
+        let Some((mesh, bounds)) = water else {
+            if let Some(piece) = slot
+                && piece.mesh.take().is_some()
+            {
+                commands.entity(piece.entity).try_remove::<(Mesh3d, Aabb)>();
             }
+            return;
+        };
+        self.water_rebuilt += 1;
+        let piece = slot.get_or_insert_with(|| {
+            let mut chunk = commands.spawn((
+                Name::new(format!("water chunk {}, {}", coord.x, coord.y)),
+                WaterChunk { coord },
+                Transform::from_translation(corner),
+                Visibility::default(),
+                NoAutoAabb,
+            ));
+            if let Some(surface) = &self.water_surface {
+                surface.dress(&mut chunk);
+            }
+            WaterPiece {
+                entity: chunk.id(),
+                mesh: None,
+            }
+        });
+        let mut chunk = commands.entity(piece.entity);
+        if let Some(handle) = &piece.mesh {
+            if meshes.insert(handle.id(), mesh).is_ok() {
+                chunk.try_insert(bounds);
+            }
+        } else {
+            let handle = meshes.add(mesh);
+            piece.mesh = Some(handle.clone());
+            chunk.try_insert((Mesh3d(handle), bounds));
         }
     }
 }

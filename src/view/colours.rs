@@ -1,17 +1,7 @@
 //! Colours of the ground by material, slope and height.
 
+use super::overlay::Overlay;
 use bevy::{math::Vec2, prelude::*};
-
-/// Paints something measured over the ground.
-#[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[reflect(Default)]
-pub enum Overlay {
-    /// The ground as it is.
-    #[default]
-    None,
-    /// Erosion since the start in red, deposits in blue.
-    Change,
-}
 
 /// Colours of the ground, in linear RGB.
 #[derive(Reflect, Clone, Debug, PartialEq)]
@@ -34,8 +24,16 @@ pub struct Palette {
     pub snow_line: f32,
     /// Thickness at which a deposit hides what is below. units: m
     pub deposit_cover: f32,
-    /// Change of height that an [`Overlay`] shows in full colour. units: m
+    /// Change of height that [`Overlay::Change`] shows in full colour. units: m
     pub overlay_range: f32,
+    /// Depth that [`Overlay::Depth`] shows in full colour. units: m
+    pub depth_range: f32,
+    /// Speed that [`Overlay::Velocity`] shows in full colour. units: m/s
+    pub velocity_range: f32,
+    /// Discharge that [`Overlay::Discharge`] shows in full colour. units: m²/s
+    pub discharge_range: f32,
+    /// Share of sediment that [`Overlay::Sediment`] shows in full colour.
+    pub sediment_range: f32,
 }
 
 impl Default for Palette {
@@ -54,6 +52,10 @@ impl Default for Palette {
             snow_line: 0.78,
             deposit_cover: 1.2,
             overlay_range: 8.0,
+            depth_range: 5.0,
+            velocity_range: 4.0,
+            discharge_range: 10.0,
+            sediment_range: 0.1,
         }
     }
 }
@@ -92,6 +94,13 @@ pub struct Spot {
     pub change: f32,
     /// Depth of water. units: m
     pub water: f32,
+    /// What the overlay [measures](Overlay::measure), in its unit.
+    pub measure: f32,
+}
+
+/// How dark water makes the ground that it wets, 0 to 1, by its depth in metres.
+pub(super) fn wetness(depth: f32) -> f32 {
+    ramp(depth, 0.0, 0.05)
 }
 
 impl Palette {
@@ -101,6 +110,18 @@ impl Palette {
         match overlay {
             Overlay::None => base,
             Overlay::Change => self.change(base, spot),
+            _ => self.measured(base, spot, overlay),
+        }
+    }
+
+    /// The measure that an overlay shows in full colour, in its unit.
+    pub fn range(&self, overlay: Overlay) -> f32 {
+        match overlay {
+            Overlay::None | Overlay::Change => self.overlay_range,
+            Overlay::Depth => self.depth_range,
+            Overlay::Velocity => self.velocity_range,
+            Overlay::Discharge => self.discharge_range,
+            Overlay::Sediment => self.sediment_range,
         }
     }
 
@@ -135,13 +156,20 @@ impl Palette {
         );
         let holds = ramp(spot.up + vary * 0.1, 0.62, 0.80);
         colour = colour.mix(&self.snow, high * holds);
-        let wet = ramp(spot.water, 0.0, 0.05);
+        let wet = wetness(spot.water);
         shade(colour, (1.0 + vary * 0.16) * (1.0 - 0.35 * wet))
     }
 
+    /// A measure of the water over grey land.
+    fn measured(&self, base: LinearRgba, spot: &Spot, overlay: Overlay) -> LinearRgba {
+        let range = self.range(overlay);
+        let share = overlay.share(spot.measure, range);
+        let there = ramp(spot.measure, 0.0, 0.002 * range);
+        grey(base).mix(&overlay.ramp(share), there)
+    }
+
     fn change(&self, base: LinearRgba, spot: &Spot) -> LinearRgba {
-        let grey = base.luminance();
-        let grey = LinearRgba::rgb(grey, grey, grey);
+        let grey = grey(base);
         // Square root: thin veils are seen as well.
         let amount = (spot.change.abs() / self.overlay_range.max(1e-6))
             .min(1.0)
@@ -155,6 +183,11 @@ impl Palette {
     }
 }
 
+fn grey(colour: LinearRgba) -> LinearRgba {
+    let grey = colour.luminance();
+    LinearRgba::rgb(grey, grey, grey)
+}
+
 fn shade(colour: LinearRgba, factor: f32) -> LinearRgba {
     LinearRgba::rgb(
         colour.red * factor,
@@ -164,7 +197,7 @@ fn shade(colour: LinearRgba, factor: f32) -> LinearRgba {
 }
 
 /// 0 at `from`, 1 at `to` (which may be smaller), smooth between.
-fn ramp(value: f32, from: f32, to: f32) -> f32 {
+pub(super) fn ramp(value: f32, from: f32, to: f32) -> f32 {
     let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }

@@ -1,8 +1,8 @@
 //! Builds the mesh of one chunk from a copy of its cells.
 
 use super::{
-    TerrainView,
-    colours::{Spot, Variation},
+    Overlay, TerrainView,
+    colours::{Spot, Variation, wetness},
 };
 use crate::{
     parallel::Workers,
@@ -58,6 +58,23 @@ impl Baseline {
     }
 }
 
+/// A fingerprint of how wet a chunk's ground looks. Water that changes without
+/// changing it, such as a lake's, needs no new mesh of the ground.
+pub(super) fn wet_look(terrain: &Terrain, chunk: UVec2) -> u64 {
+    let grid = terrain.grid();
+    let first = chunk * TILE;
+    let last = (first + TILE).min(grid.size() - 1);
+    let mut hash = 0xCBF2_9CE4_8422_2325_u64;
+    for y in first.y..=last.y {
+        let row = grid.index(first.x, y)..grid.index(last.x, y) + 1;
+        for &depth in &terrain.water()[row] {
+            let level = (wetness(depth) * 8.0) as u64;
+            hash = (hash ^ level).wrapping_mul(0x100_0000_01B3);
+        }
+    }
+    hash
+}
+
 /// A copy of all that a chunk's mesh depends on, so that it can be built while
 /// the simulation goes on.
 #[derive(Clone, Debug)]
@@ -70,6 +87,8 @@ pub struct ChunkSource {
     size: UVec2,
     grid: Grid,
     cells: Vec<Cell>,
+    /// What the overlay shows of each vertex; empty unless it shows water.
+    measures: Vec<f32>,
     lowest: f32,
     relief: f32,
 }
@@ -84,8 +103,8 @@ struct Cell {
 }
 
 impl ChunkSource {
-    /// Copies the cells of a chunk.
-    pub fn copy(terrain: &Terrain, baseline: &Baseline, chunk: UVec2) -> Self {
+    /// Copies the cells of a chunk, and what an overlay shows of them.
+    pub fn copy(terrain: &Terrain, baseline: &Baseline, overlay: Overlay, chunk: UVec2) -> Self {
         let grid = *terrain.grid();
         let first = chunk * TILE;
         let last = (first + TILE).min(grid.size() - 1);
@@ -103,6 +122,12 @@ impl ChunkSource {
                 variation: baseline.variation.get(i).copied().unwrap_or_default(),
             }));
         }
+        let mut measures = Vec::new();
+        if overlay.shows_water() {
+            for y in first.y..=last.y {
+                measures.extend((first.x..=last.x).map(|x| overlay.measure(terrain, x, y)));
+            }
+        }
         Self {
             first,
             vertices: last - first + 1,
@@ -110,6 +135,7 @@ impl ChunkSource {
             size,
             grid,
             cells,
+            measures,
             lowest: baseline.lowest,
             relief: baseline.relief,
         }
@@ -172,7 +198,13 @@ impl ChunkSource {
                     up: normal.y,
                     soil: cell.soil,
                     change: ground - cell.before,
-                    water: cell.water,
+                    // Water that is not drawn leaves the land dry too.
+                    water: if view.before { 0.0 } else { cell.water },
+                    measure: self
+                        .measures
+                        .get(colours.len())
+                        .copied()
+                        .unwrap_or_default(),
                 };
                 let colour = view.palette.colour(&spot, view.overlay);
                 colours.push([colour.red, colour.green, colour.blue, 1.0]);

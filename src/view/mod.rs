@@ -6,13 +6,19 @@
 //! chunks (`Added<TerrainChunk>` finds new ones): the view only ever replaces
 //! their meshes. Vertices are cell centres; neighbouring chunks share their
 //! border vertices and normals, so there are no cracks and no seams.
+//!
+//! Water is drawn by entities of its own; see [`water`].
 
 mod chunks;
 pub mod colours;
 pub mod mesh;
+mod overlay;
+pub mod water;
 
 pub use chunks::{TerrainChunk, TerrainViewPlugin, TerrainViewState};
-pub use colours::{Overlay, Palette};
+pub use colours::Palette;
+pub use overlay::Overlay;
+pub use water::{WaterChunk, WaterMaterial, WaterView};
 
 use bevy::prelude::*;
 

@@ -1,4 +1,5 @@
 //! Slow, literal transcriptions of the methods in `f64`, to hold the fast code against.
 
 pub mod droplets;
+pub mod pipe;
 pub mod thermal;

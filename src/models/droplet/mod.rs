@@ -45,6 +45,11 @@ use bevy::prelude::*;
 /// Lets it drizzle: insert this resource and droplets carve the terrain.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Droplets {
     /// Same seed, same landscape.
     pub seed: u64,

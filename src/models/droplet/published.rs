@@ -20,6 +20,11 @@ const MAX_HEIGHT: f32 = 1e6;
 
 /// The source's constants, in its own units.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct PublishedDroplets {
     /// Time step Δt.
     pub time_step: f32,

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     models::{Solver, refresh_ground},
     parallel::Workers,
-    terrain::{Grid, Layer, SettingsError, TILE, Terrain, add_to_bedrock, relative_ground},
+    terrain::{Grid, Layer, SettingsError, TILE, Terrain, add_exactly, relative_ground},
 };
 use bevy::math::{Vec2, Vec3};
 use multiversion::multiversion;
@@ -465,7 +465,7 @@ impl DropletSolver {
             let new_soil = (layers.soil[cell] + change).max(0.0);
             let beyond = f64::from(change) - (f64::from(new_soil) - f64::from(layers.soil[cell]));
             layers.soil[cell] = new_soil;
-            add_to_bedrock(
+            add_exactly(
                 &mut layers.bedrock[cell],
                 &mut layers.bedrock_rest[cell],
                 beyond as f32,
@@ -547,7 +547,7 @@ fn change_row(
         let new_soil = if new_soil > 0.0 { new_soil } else { 0.0 } as f32;
         let beyond = change - (f64::from(new_soil) - old_soil);
         soil[cell] = new_soil;
-        add_to_bedrock(&mut bedrock[cell], &mut rest[cell], beyond as f32);
+        add_exactly(&mut bedrock[cell], &mut rest[cell], beyond as f32);
         ground[cell] = relative_ground(bedrock[cell], rest[cell], new_soil, datum);
     }
 }

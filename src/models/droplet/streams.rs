@@ -10,6 +10,11 @@ use bevy::{math::Vec2, prelude::Reflect};
 
 /// How drops join into streams.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Streams {
     /// Catchment at which run-off is half a stream. units: m²
     pub onset: f32,

@@ -27,6 +27,11 @@ use bevy::prelude::*;
 /// Lets slopes crumble and slide: insert this resource and it runs.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Thermal {
     /// Steepest slope on which soil rests. units: degrees
     pub soil_angle: f32,

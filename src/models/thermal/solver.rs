@@ -8,9 +8,9 @@
 
 use super::Thermal;
 use crate::{
-    models::{Solver, least, most},
+    models::{Solver, least, most, rows::Rows},
     parallel::Workers,
-    terrain::{Grid, Layer, SettingsError, TILE, Terrain, add_to_bedrock},
+    terrain::{Grid, Layer, SettingsError, TILE, Terrain, add_exactly},
 };
 use multiversion::multiversion;
 
@@ -262,27 +262,6 @@ fn ground_row(padded: &mut [f32], bedrock: &[f32], soil: &[f32], datum: f32) {
 /// face's own cell.
 type Faces<'a> = [&'a mut [f32]; 4];
 
-/// Hands out rows that do not lie a multiple of 4096 bytes apart: the processor
-/// takes such addresses for the same one and waits.
-struct Rows<'a>(core::slice::ChunksExactMut<'a, f32>, usize);
-
-impl<'a> Rows<'a> {
-    fn pitch(length: usize) -> usize {
-        length.next_multiple_of(1024) + 112
-    }
-
-    fn of(scratch: &'a mut [f32], length: usize) -> Self {
-        Self(scratch.chunks_exact_mut(Self::pitch(length)), length)
-    }
-
-    fn take<const N: usize>(&mut self) -> [&'a mut [f32]; N] {
-        core::array::from_fn(|_| match self.0.next() {
-            Some(row) => &mut row[..self.1],
-            None => &mut [],
-        })
-    }
-}
-
 #[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
 fn weather_band(band: Band, pass: &Pass) {
     let width = band.width;
@@ -519,7 +498,7 @@ fn break_row(
         }
         let bedrock = bedrock[span.clone()].iter_mut().zip(&mut rest[span]);
         for ((bedrock, rest), (soil, broken)) in bedrock.zip(soil.iter_mut().zip(&*broken)) {
-            add_to_bedrock(bedrock, rest, -broken);
+            add_exactly(bedrock, rest, -broken);
             *soil += broken;
         }
         let sum = sum(broken);

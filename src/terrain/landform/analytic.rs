@@ -2,11 +2,20 @@
 
 use super::noise_stack::{Dice, Stack};
 use super::{Checks, Landform, LandformError, Sampler, builders};
-use bevy::math::DVec2;
+use bevy::{
+    math::DVec2,
+    prelude::{Reflect, ReflectDefault},
+};
 use core::f64::consts::TAU;
 
 /// A plane sloping one way.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Reflect)]
+#[reflect(Default)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct TiltedPlane {
     /// The steepness, units: m/m (rise over run).
     pub slope: f64,
@@ -52,7 +61,13 @@ impl Landform for TiltedPlane {
 }
 
 /// A round cone on level ground.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Reflect)]
+#[reflect(Default)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct ConicalHill {
     /// The height of the apex above the ground, units: m.
     pub height: f64,
@@ -124,7 +139,13 @@ impl Landform for ConicalHill {
 }
 
 /// Regular round hills and hollows: the product of a sine in x and a sine in y.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Reflect)]
+#[reflect(Default)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct SineWaves {
     /// The height of the hills above the base and the depth of the hollows below it, units: m.
     pub amplitude: f64,
@@ -173,7 +194,13 @@ impl Landform for SineWaves {
 
 /// A square basin of four planes that slope to its centre, on level ground (Mei et al. 2007,
 /// figure 5).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Reflect)]
+#[reflect(Default)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct FourSlopeBasin {
     /// How far the centre lies below the rim, units: m.
     pub depth: f64,

@@ -1,12 +1,21 @@
 //! A dry river bed.
 
 use super::{Checks, Landform, LandformError, Sampler, builders, smoothstep};
-use bevy::math::DVec2;
+use bevy::{
+    math::DVec2,
+    prelude::{Reflect, ReflectDefault},
+};
 use core::f64::consts::TAU;
 
 /// A dry winding channel down an even slope (Mei et al. 2007, figure 4). Downhill is south
 /// (world +Z, grid rows).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Reflect)]
+#[reflect(Default)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct WindingChannel {
     /// The steepness of the land along the valley, units: m/m (rise over run).
     pub slope: f64,

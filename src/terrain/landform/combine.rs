@@ -1,10 +1,15 @@
 //! Lands made of other lands.
 
 use super::{Checks, Landform, LandformError, Sampler};
-use bevy::math::DVec2;
+use bevy::{math::DVec2, prelude::Reflect};
 
 /// Two lands on top of each other: their elevations add up.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Reflect)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Sum<A, B> {
     /// The one land.
     pub a: A,
@@ -33,7 +38,12 @@ impl<A: Landform, B: Landform> Landform for Sum<A, B> {
 }
 
 /// A land made taller or flatter, and then raised or lowered.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Reflect)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Scaled<L> {
     /// The land to change.
     pub land: L,

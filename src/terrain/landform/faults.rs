@@ -2,7 +2,10 @@
 
 use super::noise_stack::{Dice, mix};
 use super::{Checks, Landform, LandformError, Sampler, builders, smoothstep};
-use bevy::math::DVec2;
+use bevy::{
+    math::DVec2,
+    prelude::{Reflect, ReflectDefault},
+};
 
 /// The most fault lines: every sample looks at each of them.
 const MOST_FAULTS: u32 = 10_000;
@@ -11,7 +14,13 @@ const MOST_FAULTS: u32 = 10_000;
 /// fine white noise.
 ///
 /// The faults are spread over the whole extent, so a larger extent has other faults.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Reflect)]
+#[reflect(Default)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Faults {
     /// Another seed gives another land of the same character.
     pub seed: u32,

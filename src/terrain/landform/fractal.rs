@@ -2,7 +2,10 @@
 
 use super::noise_stack::{Dice, MOST_OCTAVES, Stack, soft_limit, usual_range};
 use super::{Checks, Landform, LandformError, Sampler, builders};
-use bevy::math::DVec2;
+use bevy::{
+    math::DVec2,
+    prelude::{Reflect, ReflectDefault},
+};
 
 /// The settings all fractal lands share, and what they share in code.
 macro_rules! fractal_land {
@@ -16,7 +19,13 @@ macro_rules! fractal_land {
         }
     ) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, Reflect)]
+        #[reflect(Default)]
+        #[cfg_attr(
+            feature = "serialize",
+            derive(serde::Serialize, serde::Deserialize),
+            serde(default, deny_unknown_fields)
+        )]
         pub struct $name {
             /// Another seed gives another land of the same character.
             pub seed: u32,

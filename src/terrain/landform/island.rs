@@ -2,13 +2,18 @@
 
 use super::noise_stack::{Dice, Stack, soft_limit};
 use super::{Checks, Landform, LandformError, Sampler, builders, smoothstep};
-use bevy::math::DVec2;
+use bevy::{math::DVec2, prelude::Reflect};
 
 /// A land that falls off to a sea floor all around, with an irregular coast. The sea level is 0.
 ///
 /// The land inside should lie above 0, as the fractal lands do; where it does not, the sea comes
 /// in.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Reflect)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Island<L> {
     /// The land inside, its elevations measured from the sea level.
     pub land: L,

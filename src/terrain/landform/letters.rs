@@ -3,14 +3,23 @@
 use super::glyphs::{Segment, glyph};
 use super::noise_stack::{Dice, Stack};
 use super::{Checks, Landform, LandformError, Sampler, builders, smoothstep};
-use bevy::math::DVec2;
+use bevy::{
+    math::DVec2,
+    prelude::{Reflect, ReflectDefault},
+};
 
 /// The longest text: every sample looks at every stroke.
 const MOST_CHARACTERS: usize = 32;
 
 /// A mountain range in the shape of letters (Mei et al. 2007, figure 1), in the middle of the land
 /// and readable from above with north up.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Reflect)]
+#[reflect(Default)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Letters {
     /// What to write: A to Z, 0 to 9 and spaces, at most 32 characters. Small letters are written
     /// as capitals.

@@ -6,6 +6,7 @@
 //! arithmetic and [`libm`], so one seed gives one land on every platform.
 
 mod analytic;
+mod any;
 mod channel;
 mod combine;
 mod faults;
@@ -17,6 +18,7 @@ mod noise_stack;
 mod warp;
 
 pub use analytic::{ConicalHill, FourSlopeBasin, SineWaves, TiltedPlane};
+pub use any::LandformKind;
 pub use channel::WindingChannel;
 pub use combine::{Scaled, Sum};
 pub use faults::Faults;

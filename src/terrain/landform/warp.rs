@@ -2,10 +2,15 @@
 
 use super::noise_stack::{Dice, Stack};
 use super::{Checks, Landform, LandformError, Sampler, builders};
-use bevy::math::DVec2;
+use bevy::{math::DVec2, prelude::Reflect};
 
 /// A land pushed sideways by noise, which bends straight features into natural curves.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Reflect)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Warped<L> {
     /// The land to bend.
     pub land: L,

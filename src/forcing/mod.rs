@@ -1,0 +1,95 @@
+//! What acts on the ground: rain, evaporation, springs and drains.
+//!
+//! Each is a resource or a component whose presence turns it on, and each books
+//! what it really did in the terrain's ledger. In a step they act in the order
+//! of [`ForcingSystems`]. Without an app, use the solvers and
+//! [`WaterSource::pour`] and [`WaterSink::drain`].
+
+mod disc;
+mod drops;
+mod evaporation;
+mod rain;
+mod springs;
+
+pub use evaporation::{Evaporation, EvaporationSolver};
+pub use rain::{Rain, RainPattern, RainSolver};
+pub use springs::{WaterSink, WaterSource};
+
+use crate::{
+    models::plugin::ModelPlugin,
+    schedule::{ErosionStep, ErosionStepSystems},
+    terrain::{Grid, TILE, Terrain, add_exactly},
+};
+use bevy::prelude::*;
+
+/// The sets within [`ErosionStepSystems::Forcing`], in this order.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ForcingSystems {
+    /// [`WaterSource`]s pour, then [`WaterSink`]s take.
+    Springs,
+    /// [`Rain`] falls.
+    Rain,
+    /// [`Evaporation`] takes.
+    Evaporation,
+}
+
+/// Rows of a band, the piece of work that one worker does.
+const BAND: usize = TILE as usize;
+/// Most water that one step may add to a cell: no step, however long, makes
+/// depths that the models cannot count with. units: m
+const MAX_DEPTH: f64 = 1e6;
+/// Millimetres an hour in a metre a second.
+const MM_PER_HOUR: f64 = 3.6e6;
+
+pub(crate) fn build(app: &mut App) {
+    app.register_type::<Rain>()
+        .register_type::<Evaporation>()
+        .register_type::<WaterSource>()
+        .register_type::<WaterSink>()
+        .configure_sets(
+            ErosionStep,
+            (
+                ForcingSystems::Springs,
+                ForcingSystems::Rain,
+                ForcingSystems::Evaporation,
+            )
+                .chain()
+                .in_set(ErosionStepSystems::Forcing),
+        )
+        .add_plugins((
+            ModelPlugin::<RainSolver>::new(ForcingSystems::Rain),
+            ModelPlugin::<EvaporationSolver>::new(ForcingSystems::Evaporation),
+        ))
+        .add_systems(
+            ErosionStep,
+            springs::run_springs.in_set(ForcingSystems::Springs),
+        );
+}
+
+/// Whether a step of `dt` seconds may run on this terrain.
+fn fits(grid: &Grid, terrain: &Terrain, dt: f32) -> bool {
+    let other = terrain.grid();
+    let same = grid.size() == other.size() && grid.cell_size() == other.cell_size();
+    same && dt > 0.0 && dt.is_finite()
+}
+
+/// Adds to a cell's water. Returns what it really gained, which is not quite
+/// the same where the water is deep. units: m
+#[inline(always)]
+fn add_counted(water: &mut f32, rest: &mut f32, change: f32) -> f64 {
+    let before = (*water, *rest);
+    add_exactly(water, rest, change);
+    gain(before, (*water, *rest))
+}
+
+/// Difference of two two-float sums.
+#[inline(always)]
+fn gain(before: (f32, f32), after: (f32, f32)) -> f64 {
+    (f64::from(after.0) - f64::from(before.0)) + (f64::from(after.1) - f64::from(before.1))
+}
+
+/// The tile, by its row-major number, that a cell lies in.
+fn tile_of(grid: &Grid, cell: usize) -> usize {
+    let (x, y) = (cell % grid.width(), cell / grid.width());
+    y / BAND * grid.tiles().x as usize + x / BAND
+}

@@ -1,0 +1,523 @@
+//! Runs the pipe model: splits a step so that it is stable, and sweeps only
+//! where there is water. Plain Rust, no app needed.
+
+use super::{
+    PipeModel,
+    published::PublishedState,
+    rows::{Step, load_row},
+    sweep::{BAND, Band, Halo, OldRow, Report, Scratch, beyond, sweep, wet},
+};
+use crate::{
+    models::Solver,
+    parallel::Workers,
+    terrain::{Border, FILM, Flow, Grid, Layer, SettingsError, TILE, Terrain},
+};
+use core::ops::Range;
+use std::sync::Mutex;
+
+/// Largest Courant number of a sub-step: signals run less than this many cells.
+const COURANT: f32 = 0.7;
+
+/// How fast a discharge spreads to the faces before and behind it. units: m/s
+const CALMING: f32 = 1.0;
+
+/// Runs [`PipeModel`] on a terrain.
+#[derive(Debug)]
+pub struct PipeSolver {
+    settings: PipeModel,
+    grid: Grid,
+    /// Terrain and revision of its water that `tiles` and `pace` know.
+    seen: (u64, u64),
+    /// State of each tile, see [`wet`].
+    tiles: Vec<u8>,
+    /// Most of g·d + v² over all cells. units: m²/s²
+    pace: f32,
+    /// Erosion time that the last step could not cover. units: s
+    lost: f32,
+    halos: Vec<Halo>,
+    strips: Vec<Vec<Range<usize>>>,
+    reports: Vec<Report>,
+    /// A worker takes one and puts it back.
+    scratch: Mutex<Vec<Scratch>>,
+    /// Of the source's own method.
+    published: Option<PublishedState>,
+}
+
+impl Clone for PipeSolver {
+    fn clone(&self) -> Self {
+        Self {
+            published: self.published.clone(),
+            ..Self::with(self.settings.clone(), self.grid)
+        }
+    }
+}
+
+impl Solver for PipeSolver {
+    type Settings = PipeModel;
+
+    const NAME: &'static str = "PipeModel";
+    const READS: &'static [Layer] = &[
+        Layer::Bedrock,
+        Layer::Soil,
+        Layer::Water,
+        Layer::Suspended,
+        Layer::Hardness,
+    ];
+    const WRITES: &'static [Layer] = &[Layer::Bedrock, Layer::Soil, Layer::Water, Layer::Suspended];
+
+    fn new(settings: PipeModel, grid: &Grid) -> Result<Self, SettingsError> {
+        settings.check()?;
+        Ok(Self::with(settings, *grid))
+    }
+
+    fn set_settings(&mut self, settings: PipeModel) -> Result<(), SettingsError> {
+        settings.check()?;
+        if settings.published.is_some() {
+            // It keeps no books of where the water is.
+            self.seen = (0, 0);
+        }
+        self.settings = settings;
+        Ok(())
+    }
+
+    fn step_on(&mut self, workers: Workers, terrain: &mut Terrain, dt: f32) {
+        let grid = terrain.grid();
+        let fits = grid.size() == self.grid.size() && grid.cell_size() == self.grid.cell_size();
+        if !(fits && dt > 0.0 && dt.is_finite()) {
+            return;
+        }
+        terrain.let_flow();
+        if let Some(settings) = &self.settings.published {
+            let new = || PublishedState::new(&self.grid);
+            let state = self.published.get_or_insert_with(new);
+            state.step(settings, &workers, terrain, dt);
+            return;
+        }
+        self.look(terrain);
+        let mut changed = Changed::new(self.tiles.len());
+        self.lost = dt;
+        for _ in 0..self.settings.max_substeps {
+            let longest = self.longest_step();
+            // Equal parts, so that none is tiny.
+            let part = self.lost / (self.lost / longest).ceil().max(1.0);
+            if !self.sub_step(&workers, terrain, part.min(longest), &mut changed) {
+                // Nothing is wet, and nothing will be.
+                self.lost = 0.0;
+            } else {
+                self.lost -= part.min(longest);
+            }
+            if self.lost <= dt * 1e-6 {
+                self.lost = 0.0;
+                break;
+            }
+        }
+        changed.mark(terrain);
+        self.seen.1 = terrain.water_revision();
+    }
+
+    fn time_lost(&self) -> f32 {
+        self.lost
+    }
+}
+
+/// Tiles that a step changed.
+struct Changed {
+    ground: Vec<bool>,
+    water: Vec<bool>,
+}
+
+impl Changed {
+    fn new(tiles: usize) -> Self {
+        Self {
+            ground: vec![false; tiles],
+            water: vec![false; tiles],
+        }
+    }
+
+    fn mark(&self, terrain: &mut Terrain) {
+        let numbers = |tiles: &[bool]| -> Vec<usize> {
+            (0..tiles.len()).filter(|&tile| tiles[tile]).collect()
+        };
+        let (ground, water) = (numbers(&self.ground), numbers(&self.water));
+        if !ground.is_empty() {
+            terrain.mark_tiles(ground);
+        }
+        if !water.is_empty() {
+            terrain.mark_water_tiles(water);
+        }
+    }
+}
+
+impl PipeSolver {
+    fn with(settings: PipeModel, grid: Grid) -> Self {
+        let bands = grid.height().div_ceil(BAND);
+        Self {
+            settings,
+            grid,
+            seen: (0, 0),
+            tiles: vec![0; grid.tiles().element_product() as usize],
+            pace: 0.0,
+            lost: 0.0,
+            halos: vec![Halo::default(); bands],
+            strips: vec![Vec::new(); bands],
+            reports: vec![Report::default(); bands],
+            scratch: Mutex::default(),
+            published: None,
+        }
+    }
+
+    /// The longest sub-step that is stable for the water as the solver last saw
+    /// it. units: s
+    pub fn longest_step(&self) -> f32 {
+        // (√(g·d) + v)² ≤ 2·(g·d + v²)
+        let signal = (2.0 * self.pace).sqrt();
+        COURANT * self.grid.cell_size() / signal.max(1e-3)
+    }
+
+    /// Takes in what others did to the water.
+    fn look(&mut self, terrain: &Terrain) {
+        if self.seen.0 != terrain.id.get() {
+            self.seen = (terrain.id.get(), 0);
+            self.tiles.fill(0);
+            self.pace = fastest(terrain);
+        }
+        let mut deepest = 0u32;
+        for tile in terrain.water_tiles_changed_since(self.seen.1) {
+            let (columns, rows) = terrain.grid().tile_cells(tile);
+            let number = (tile.y * terrain.grid().tiles().x + tile.x) as usize;
+            let mut state = 0;
+            for row in rows.clone() {
+                let first = row * terrain.grid().width();
+                let cells = first + columns.start..first + columns.end;
+                let water = &terrain.water()[cells.clone()];
+                let depths = water.iter().map(|depth| depth.to_bits());
+                let depth = depths.fold(0, u32::max);
+                let loads = terrain.suspended()[cells].iter();
+                let load = loads.fold(0, |any, load| any | load.to_bits());
+                deepest = deepest.max(depth);
+                if depth <= FILM.to_bits() && load == 0 {
+                    continue;
+                }
+                let side = |there: bool, bit: u8| if there { bit } else { 0 };
+                state |= wet::ANY
+                    | side(row == rows.start, wet::NORTH)
+                    | side(row + 1 == rows.end, wet::SOUTH)
+                    | side(water[0] > FILM, wet::WEST)
+                    | side(water.last().is_some_and(|d| *d > FILM), wet::EAST);
+            }
+            self.tiles[number] = state;
+        }
+        let deepest = f32::from_bits(deepest);
+        self.pace = self.pace.max(self.settings.gravity * deepest);
+    }
+
+    fn step_constants(&self, terrain: &Terrain, dt: f32) -> Step {
+        let s = &self.settings;
+        let l = self.grid.cell_size();
+        let share = |rate: f32| -libm::expm1(-f64::from(rate) * f64::from(dt)) as f32;
+        let sine = libm::sin(f64::from(s.min_tilt).to_radians()) as f32;
+        // Never zero: bedrock's share is counted from soil's.
+        let soil_share = share(s.soil_erosion).max(1e-12);
+        Step {
+            datum: terrain.datum(),
+            per_length: dt / l,
+            push: s.gravity * dt / l,
+            drag: s.gravity * s.roughness * s.roughness * dt,
+            calm: (CALMING * dt / l).min(0.25),
+            gravity: s.gravity,
+            gradient: 0.5 / l,
+            capacity: s.capacity,
+            full_depth: s.full_depth,
+            min_sine_squared: sine * sine,
+            rounding: s.rounding / (l * l),
+            soil_share,
+            rock_per_soil: share(s.bedrock_erosion) / soil_share,
+            fall_share: share(s.deposition),
+        }
+    }
+
+    /// Finds the runs of tiles that take part: wet ones, and those that water
+    /// may reach. Returns whether there are any.
+    fn find_strips(&mut self, terrain: &Terrain) -> bool {
+        let tiles = self.grid.tiles();
+        let (wide, high) = (tiles.x as usize, tiles.y as usize);
+        let sea = |border: Border| matches!(border, Border::Sea { .. });
+        let borders = *terrain.borders();
+        let state = &self.tiles;
+        let takes_part = |x: usize, y: usize| {
+            let has = |x: usize, y: usize, bit: u8| state[y * wide + x] & bit != 0;
+            has(x, y, wet::ANY)
+                || (x > 0 && has(x - 1, y, wet::EAST))
+                || (x + 1 < wide && has(x + 1, y, wet::WEST))
+                || (y > 0 && has(x, y - 1, wet::SOUTH))
+                || (y + 1 < high && has(x, y + 1, wet::NORTH))
+                || (x == 0 && sea(borders.west))
+                || (x + 1 == wide && sea(borders.east))
+                || (y == 0 && sea(borders.north))
+                || (y + 1 == high && sea(borders.south))
+        };
+        let mut any = false;
+        for (y, strips) in self.strips.iter_mut().enumerate() {
+            strips.clear();
+            for x in (0..wide).filter(|&x| takes_part(x, y)) {
+                let columns = x * BAND..((x + 1) * BAND).min(self.grid.width());
+                match strips.last_mut() {
+                    Some(last) if last.end == columns.start => last.end = columns.end,
+                    _ => strips.push(columns),
+                }
+            }
+            any |= !strips.is_empty();
+        }
+        any
+    }
+
+    fn sub_step(
+        &mut self,
+        workers: &Workers,
+        terrain: &mut Terrain,
+        dt: f32,
+        changed: &mut Changed,
+    ) -> bool {
+        if !self.find_strips(terrain) {
+            self.pace = 0.0;
+            return false;
+        }
+        let (width, height) = (self.grid.width(), self.grid.height());
+        let wide = self.grid.tiles().x as usize;
+        let step = self.step_constants(terrain, dt);
+        let borders = *terrain.borders();
+
+        let old: &Terrain = terrain;
+        let bands = self.halos.iter_mut().zip(&self.strips).enumerate();
+        let bands = bands.filter(|(_, (_, strips))| !strips.is_empty());
+        workers.each(bands, |(band, (halo, strips))| {
+            save_halo(halo, old, band, strips);
+        });
+        for (tile, state) in self.tiles.iter().enumerate() {
+            changed.water[tile] |= *state != 0;
+        }
+
+        let layers = terrain.layers_mut();
+        let Some(flow) = layers.flow else {
+            return false;
+        };
+        let Flow {
+            east,
+            south,
+            west_border,
+            north_border,
+        } = flow;
+        let cells = BAND * width;
+        let mut bedrock = layers.bedrock.chunks_mut(cells);
+        let mut bedrock_rest = layers.bedrock_rest.chunks_mut(cells);
+        let mut soil = layers.soil.chunks_mut(cells);
+        let mut water = layers.water.chunks_mut(cells);
+        let mut water_rest = layers.water_rest.chunks_mut(cells);
+        let mut suspended = layers.suspended.chunks_mut(cells);
+        let mut hardness = layers.hardness.map(|hardness| hardness.chunks(cells));
+        let mut east = east.chunks_mut(cells);
+        let mut south = south.chunks_mut(cells);
+        let mut west_border = west_border.chunks_mut(BAND);
+        let mut north_border = Some(&mut north_border[..]);
+        let mut tiles = self.tiles.chunks_mut(wide);
+        let mut reports = self.reports.iter_mut();
+        let jobs: Vec<Band> = (self.halos.iter().zip(&self.strips).enumerate())
+            .map_while(|(number, (halo, strips))| {
+                let first = number * BAND;
+                Some(Band {
+                    first,
+                    rows: BAND.min(height - first),
+                    height,
+                    width,
+                    borders,
+                    bedrock: bedrock.next()?,
+                    bedrock_rest: bedrock_rest.next()?,
+                    soil: soil.next()?,
+                    water: water.next()?,
+                    water_rest: water_rest.next()?,
+                    suspended: suspended.next()?,
+                    hardness: hardness.as_mut().and_then(Iterator::next),
+                    east: east.next()?,
+                    south: south.next()?,
+                    west_border: west_border.next()?,
+                    north_border: north_border.take(),
+                    halo,
+                    strips,
+                    tiles: tiles.next()?,
+                    report: reports.next()?,
+                })
+            })
+            .collect();
+        let scratch = &self.scratch;
+        workers.each(jobs, |band| {
+            band.report.clear(wide);
+            if band.strips.is_empty() {
+                return;
+            }
+            for strip in band.strips {
+                band.tiles[strip.start / BAND..strip.end.div_ceil(BAND)].fill(0);
+            }
+            let taken = scratch.lock().ok().and_then(|mut pool| pool.pop());
+            let mut own = taken.unwrap_or_default();
+            own.fit(width);
+            sweep(band, &step, &mut own);
+            if let Ok(mut pool) = scratch.lock() {
+                pool.push(own);
+            }
+        });
+
+        // Bands are booked in their order, so the ledger does not depend on who
+        // was first.
+        let mut pace = 0u32;
+        for (band, report) in self.reports.iter().enumerate() {
+            report.book(layers.account, self.grid.cell_area());
+            pace = pace.max(report.pace);
+            for (tile, ground) in report.ground_changed.iter().enumerate() {
+                changed.ground[band * wide + tile] |= ground;
+            }
+        }
+        for (tile, state) in self.tiles.iter().enumerate() {
+            changed.water[tile] |= *state != 0;
+        }
+        self.pace = f32::from_bits(pace);
+        true
+    }
+}
+
+/// Most of v² on a terrain whose water another solver moved. units: m²/s²
+fn fastest(terrain: &Terrain) -> f32 {
+    let size = terrain.size();
+    let cells = (0..size.y).flat_map(|y| (0..size.x).map(move |x| (x, y)));
+    match terrain.flow() {
+        Some(_) => cells.fold(0.0, |most: f32, (x, y)| {
+            most.max(terrain.velocity(x, y).length_squared())
+        }),
+        None => 0.0,
+    }
+}
+
+/// Saves the old rows around a band, as far as its strips reach.
+fn save_halo(halo: &mut Halo, terrain: &Terrain, band: usize, strips: &[Range<usize>]) {
+    let height = terrain.grid().height() as isize;
+    let first = (band * BAND) as isize;
+    let end = (first + BAND as isize).min(height);
+    let (Some(from), Some(to)) = (strips.first(), strips.last()) else {
+        return;
+    };
+    let columns = from.start..to.end;
+    let numbers = [first - 2, first - 1, end, end + 1];
+    for (row, number) in halo.rows.iter_mut().zip(numbers) {
+        if (-1..=height).contains(&number) {
+            row.save(terrain, number, &columns);
+        }
+    }
+    if let (Some(row), Some(flow)) = (
+        band.checked_mul(BAND).filter(|&row| row > 0),
+        terrain.flow(),
+    ) {
+        let width = terrain.grid().width();
+        let third = (row - 3) * width;
+        halo.third.resize(width, 0.0);
+        halo.third[columns.clone()]
+            .copy_from_slice(&flow.south[third + columns.start..third + columns.end]);
+    }
+}
+
+impl OldRow {
+    fn save(&mut self, terrain: &Terrain, row: isize, columns: &Range<usize>) {
+        let width = terrain.grid().width();
+        self.ground.resize(width + 2, 0.0);
+        self.level.resize(width + 2, 0.0);
+        self.water.resize(width, 0.0);
+        self.suspended.resize(width, 0.0);
+        self.along.resize(width + 1, 0.0);
+        self.south.resize(width, 0.0);
+        self.ghost = row < 0 || row >= terrain.grid().height() as isize;
+        if self.ghost {
+            self.save_ghost(terrain, row < 0, columns);
+        } else {
+            self.save_real(terrain, row as usize, columns);
+        }
+    }
+
+    fn save_real(&mut self, terrain: &Terrain, row: usize, columns: &Range<usize>) {
+        let width = terrain.grid().width();
+        // A cell more at each side, for the slopes there.
+        let from = columns.start.saturating_sub(1);
+        let to = (columns.end + 1).min(width);
+        let cells = row * width + from..row * width + to;
+        load_row(
+            &terrain.bedrock()[cells.clone()],
+            &terrain.bedrock_rest()[cells.clone()],
+            &terrain.soil()[cells.clone()],
+            &terrain.water()[cells.clone()],
+            &terrain.suspended()[cells.clone()],
+            terrain.datum(),
+            &mut self.ground[from + 1..=to],
+            &mut self.level[from + 1..=to],
+        );
+        self.water[from..to].copy_from_slice(&terrain.water()[cells.clone()]);
+        self.suspended[from..to].copy_from_slice(&terrain.suspended()[cells.clone()]);
+        let Some(flow) = terrain.flow() else {
+            return;
+        };
+        self.along[from + 1..=to].copy_from_slice(&flow.east[cells.clone()]);
+        self.along[0] = flow.west_border[row];
+        self.south[from..to].copy_from_slice(&flow.south[cells]);
+        let borders = terrain.borders();
+        let (ground, level) = (&mut self.ground, &mut self.level);
+        if columns.start == 0 {
+            let inner = ground[2.min(width)];
+            let edge = [ground[1], level[1]];
+            [ground[0], level[0]] = beyond(borders.west, terrain.datum(), edge, inner);
+        }
+        if columns.end == width {
+            let inner = ground[(width - 1).max(1)];
+            let edge = [ground[width], level[width]];
+            let outer = beyond(borders.east, terrain.datum(), edge, inner);
+            [ground[width + 1], level[width + 1]] = outer;
+        }
+    }
+
+    /// What lies beyond the north or south border.
+    fn save_ghost(&mut self, terrain: &Terrain, north: bool, columns: &Range<usize>) {
+        let (width, height) = (terrain.grid().width(), terrain.grid().height());
+        let (edge, inner) = match north {
+            true => (0, 1.min(height - 1)),
+            false => (height - 1, height.saturating_sub(2)),
+        };
+        let border = match north {
+            true => terrain.borders().north,
+            false => terrain.borders().south,
+        };
+        for x in columns.clone() {
+            let cell = edge * width + x;
+            let ground = terrain.relative_ground(cell);
+            let inner = terrain.relative_ground(inner * width + x);
+            let level = ground + terrain.water()[cell];
+            let outer = beyond(border, terrain.datum(), [ground, level], inner);
+            [self.ground[x + 1], self.level[x + 1]] = outer;
+        }
+        // Slopes along the border are not asked for.
+        let (west, east) = (columns.start, columns.end + 1);
+        (self.ground[west], self.level[west]) = (self.ground[west + 1], self.level[west + 1]);
+        (self.ground[east], self.level[east]) = (self.ground[east - 1], self.level[east - 1]);
+        self.suspended[columns.clone()].fill(0.0);
+        self.along[columns.start..=columns.end].fill(0.0);
+        match terrain.flow() {
+            Some(flow) if north => {
+                let border = &flow.north_border[columns.clone()];
+                self.south[columns.clone()].copy_from_slice(border);
+            }
+            Some(flow) => {
+                // Beyond the border water flows on as it does there.
+                let row = (height - 1) * width;
+                let border = &flow.south[row + columns.start..row + columns.end];
+                self.south[columns.clone()].copy_from_slice(border);
+            }
+            None => self.south[columns.clone()].fill(0.0),
+        }
+    }
+}
+
+const _: () = assert!(BAND == TILE as usize);

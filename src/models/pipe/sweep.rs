@@ -1,0 +1,574 @@
+//! One sub-step of a band of rows, in a single sweep.
+//!
+//! A cell's new state needs the old one of cells up to two rows away: its faces'
+//! discharges are limited by what its neighbours give in all. So the sweep loads
+//! row r, then knows the faces between rows r − 1 and r, then what row r − 1 can
+//! give, then the limited faces between r − 2 and r − 1, and updates row r − 2 in
+//! place. A few rolling rows keep what is still needed of the old state, and the
+//! rows beyond the band's edges are saved before any band starts. Memory is read
+//! and written once.
+
+use super::rows::{
+    Around, Cells, Step, faces_along, faces_between, limit, load_row, shares, update,
+};
+use crate::{
+    models::{most, rows::Rows},
+    terrain::{Border, Borders, FILM, Ledger, TILE, add_exactly},
+};
+use core::ops::Range;
+use multiversion::multiversion;
+
+/// Rows of a band: as high as a tile.
+pub(super) const BAND: usize = TILE as usize;
+
+/// Bits of a tile's state: some water in it, and at each of its edges.
+pub(super) mod wet {
+    pub const ANY: u8 = 1;
+    pub const NORTH: u8 = 2;
+    pub const SOUTH: u8 = 4;
+    pub const WEST: u8 = 8;
+    pub const EAST: u8 = 16;
+}
+
+/// A row as it was before the sub-step.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OldRow {
+    /// Ground and level above the datum, padded by a cell at each end.
+    pub ground: Vec<f32>,
+    pub level: Vec<f32>,
+    pub water: Vec<f32>,
+    pub suspended: Vec<f32>,
+    /// Faces along the row, the west end first.
+    pub along: Vec<f32>,
+    pub south: Vec<f32>,
+    /// What lies beyond the border, not a row of the land.
+    pub ghost: bool,
+}
+
+/// The two rows above a band and the two below it. Beyond a border the nearer
+/// one is a ghost, and the farther one is not used.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Halo {
+    pub rows: [OldRow; 4],
+    /// Discharges between the third row above and the second.
+    pub third: Vec<f32>,
+}
+
+/// What a band reports.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Report {
+    /// Most of g·d + v² over the cells, as bits.
+    pub pace: u32,
+    /// Sum of thicknesses taken up. units: m
+    pub taken: f64,
+    /// Sums of thicknesses that went out and came in over the border. units: m
+    pub water_out: f64,
+    pub water_in: f64,
+    pub solids_out: f64,
+    /// Tiles whose ground changed.
+    pub ground_changed: Vec<bool>,
+}
+
+impl Report {
+    pub fn clear(&mut self, tiles: usize) {
+        let mut ground_changed = core::mem::take(&mut self.ground_changed);
+        ground_changed.clear();
+        ground_changed.resize(tiles, false);
+        *self = Self {
+            ground_changed,
+            ..Self::default()
+        };
+    }
+
+    /// Books what this band did.
+    pub fn book(&self, account: &mut Ledger, cell_area: f64) {
+        account.solids.moved += self.taken * cell_area;
+        account.solids.left += self.solids_out * cell_area;
+        account.water.left += self.water_out * cell_area;
+        account.water.sea_inflow += self.water_in * cell_area;
+    }
+
+    /// A face on the border: `given` is positive where water goes out.
+    fn cross_border(&mut self, given: f32, carried: f32, per_length: f32) {
+        let given = f64::from(given) * f64::from(per_length);
+        self.water_out += given.max(0.0);
+        self.water_in += (-given).max(0.0);
+        self.solids_out += f64::from(carried) * f64::from(per_length);
+    }
+}
+
+/// The rows of the layers that a band changes.
+pub(super) struct Band<'a> {
+    /// Number of the band's first row, of rows in it, and of all rows.
+    pub first: usize,
+    pub rows: usize,
+    pub height: usize,
+    pub width: usize,
+    pub borders: Borders,
+    pub bedrock: &'a mut [f32],
+    pub bedrock_rest: &'a mut [f32],
+    pub soil: &'a mut [f32],
+    pub water: &'a mut [f32],
+    pub water_rest: &'a mut [f32],
+    pub suspended: &'a mut [f32],
+    pub hardness: Option<&'a [f32]>,
+    pub east: &'a mut [f32],
+    pub south: &'a mut [f32],
+    pub west_border: &'a mut [f32],
+    /// Of the first band only.
+    pub north_border: Option<&'a mut [f32]>,
+    pub halo: &'a Halo,
+    /// Runs of columns that take part, and the state of the band's tiles.
+    pub strips: &'a [Range<usize>],
+    pub tiles: &'a mut [u8],
+    pub report: &'a mut Report,
+}
+
+/// Rolling rows of one worker.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch(Vec<f32>);
+
+const SCRATCH_ROWS: usize = 32;
+
+impl Scratch {
+    pub fn fit(&mut self, width: usize) {
+        self.0.resize(SCRATCH_ROWS * Rows::pitch(width + 3), 0.0);
+    }
+}
+
+/// Levels beyond the border of a cell, from the cell and its inner neighbour:
+/// the ground goes on as it does at the edge.
+pub(super) fn beyond(
+    border: Border,
+    datum: f32,
+    [ground, level]: [f32; 2],
+    inner_ground: f32,
+) -> [f32; 2] {
+    let outer = ground + (ground - inner_ground);
+    match border {
+        Border::Wall => [outer, outer],
+        Border::Open => {
+            // At least as steep as an outfall over a step.
+            let fall = (ground - outer).max(level - ground);
+            [outer, (level - fall).max(outer)]
+        }
+        Border::Sea { level: sea } => {
+            let outer = outer.min(ground);
+            [outer, (sea - datum).max(outer)]
+        }
+    }
+}
+
+/// Keeps a discharge that a border allows; `outward` is +1 or −1.
+fn allowed(border: Border, discharge: f32, outward: f32) -> f32 {
+    match border {
+        Border::Wall => 0.0,
+        Border::Open => (discharge * outward).max(0.0) * outward,
+        Border::Sea { .. } => discharge,
+    }
+}
+
+/// Advances all strips of a band.
+pub(super) fn sweep(mut band: Band, step: &Step, scratch: &mut Scratch) {
+    for strip in band.strips {
+        sweep_strip(&mut band, strip.clone(), step, scratch);
+    }
+}
+
+/// The newest of two rolling rows, and the one before it.
+fn roll<'r>(ring: &'r mut [&mut [f32]; 2], newest: usize) -> (&'r mut [f32], &'r [f32]) {
+    let [even, odd] = ring;
+    match newest % 2 {
+        0 => (even, odd),
+        _ => (odd, even),
+    }
+}
+
+#[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
+fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut Scratch) {
+    let (width, n, first) = (band.width, strip.len(), band.first);
+    let mut scratch = Rows::of(&mut scratch.0, width + 3);
+    // Padded rows of the old state; row r at (r + 2) % length.
+    let mut ground: [_; 4] = scratch.take();
+    let mut level: [_; 2] = scratch.take();
+    let mut old_along: [_; 2] = scratch.take();
+    let mut old_south: [_; 3] = scratch.take();
+    for row in &mut old_south {
+        // Beyond the strip nothing flows.
+        (row[0], row[n + 1]) = (0.0, 0.0);
+    }
+    if first > 0 {
+        // The sweep begins with faces whose neighbours lie before it.
+        let third = &band.halo.third[strip.clone()];
+        old_south[(first - 1) % 3][1..=n].copy_from_slice(third);
+    }
+    // Wishes, shares (padded), and what is given, of the two newest rows.
+    let mut wish_south: [_; 2] = scratch.take();
+    let [wish_along] = scratch.take();
+    let mut share: [_; 2] = scratch.take();
+    let mut load: [_; 2] = scratch.take();
+    for row in share.iter_mut() {
+        (row[0], row[n + 1]) = (1.0, 1.0);
+    }
+    for row in load.iter_mut() {
+        (row[0], row[n + 1]) = (0.0, 0.0);
+    }
+    let along: [_; 2] = scratch.take();
+    let carried_along: [_; 2] = scratch.take();
+    let mut south: [_; 2] = scratch.take();
+    let mut carried_south: [_; 2] = scratch.take();
+    let [cut, from_soil, pace] = scratch.take();
+    // Whether something in a row may move.
+    let mut stirs = [false; 4];
+
+    let (first, end, height) = (
+        band.first as isize,
+        (band.first + band.rows) as isize,
+        band.height as isize,
+    );
+    let at = |row: isize| (row + 2) as usize;
+    let at_west = strip.start == 0;
+    let at_east = strip.end == width;
+    let begin = if first == 0 { -1 } else { first - 2 };
+    for newest in begin..=end + 1 {
+        // Load row `newest`.
+        if newest <= height {
+            let own = (first..end).contains(&newest);
+            let (ground, level) = (&mut ground[at(newest) % 4], &mut level[at(newest) % 2]);
+            let along = &mut old_along[at(newest) % 2];
+            let south = &mut old_south[at(newest) % 3];
+            if own {
+                let row = (newest - first) as usize;
+                stirs[at(newest) % 4] = load_own_row(band, row, &strip, step.datum, ground, level);
+                let cells = row * width + strip.start..row * width + strip.end;
+                along[1] = if at_west { band.west_border[row] } else { 0.0 };
+                along[2..n + 2].copy_from_slice(&band.east[cells.clone()]);
+                south[1..=n].copy_from_slice(&band.south[cells]);
+            } else {
+                let number = if newest < first {
+                    newest - first + 2
+                } else {
+                    newest - end + 2
+                };
+                let old = &band.halo.rows[number as usize];
+                ground[..n + 2].copy_from_slice(&old.ground[strip.start..strip.end + 2]);
+                level[..n + 2].copy_from_slice(&old.level[strip.start..strip.end + 2]);
+                along[1..n + 2].copy_from_slice(&old.along[strip.start..=strip.end]);
+                south[1..=n].copy_from_slice(&old.south[strip.clone()]);
+                let (ground, level) = (&ground[1..=n], &level[1..=n]);
+                let loads = &old.suspended[strip.clone()];
+                stirs[at(newest) % 4] = ground.iter().zip(level).any(|(z, h)| h - z > FILM)
+                    || loads.iter().any(|load| *load > 0.0);
+            }
+            // Beyond its ends the row flows as it does there.
+            (along[0], along[n + 2]) = (along[1], along[n + 1]);
+        }
+
+        // Faces between rows `newest − 1` and `newest`.
+        let row = newest - 1;
+        if row < begin {
+            continue;
+        }
+        if newest <= height {
+            let (wish, _) = roll(&mut wish_south, at(row));
+            let wish = &mut wish[..n];
+            if stirs[at(row) % 4] || stirs[at(newest) % 4] {
+                faces_between(
+                    [&ground[at(row) % 4][1..], &ground[at(newest) % 4][1..]],
+                    [&level[at(row) % 2][1..], &level[at(newest) % 2][1..]],
+                    // Beyond the north border there is no other row.
+                    [row.max(0) - 1, row, newest].map(|row| &old_south[at(row) % 3][1..]),
+                    [row, newest].map(|row| &old_along[at(row) % 2][1..]),
+                    step,
+                    wish,
+                );
+                let border = match row {
+                    -1 => Some((band.borders.north, -1.0)),
+                    row if row == height - 1 => Some((band.borders.south, 1.0)),
+                    _ => None,
+                };
+                if let Some((border, outward)) = border {
+                    for wish in wish {
+                        *wish = allowed(border, *wish, outward);
+                    }
+                }
+            } else {
+                wish.fill(0.0);
+            }
+        }
+
+        // Faces along row `newest − 1`, and what its cells can give.
+        if row < first - 1 {
+            continue;
+        }
+        let ghost = row < 0 || row >= height;
+        let (share_here, share_north) = roll(&mut share, at(row));
+        let (load_here, load_north) = roll(&mut load, at(row));
+        let own = (first..end).contains(&row);
+        if ghost {
+            share_here[1..=n].fill(1.0);
+            load_here[1..=n].fill(0.0);
+        } else if !stirs[at(row) % 4] {
+            share_here[1..=n].fill(0.0);
+            load_here[1..=n].fill(0.0);
+            if own {
+                along[at(row) % 2][..=n].fill(0.0);
+                carried_along[at(row) % 2][..=n].fill(0.0);
+            }
+        } else {
+            faces_along(
+                &ground[at(row) % 4][..],
+                &level[at(row) % 2][..],
+                &old_along[at(row) % 2][..],
+                [&old_south[at(row - 1) % 3][..], &old_south[at(row) % 3][..]],
+                step,
+                &mut wish_along[..n + 1],
+            );
+            if at_west {
+                wish_along[0] = allowed(band.borders.west, wish_along[0], -1.0);
+            }
+            if at_east {
+                wish_along[n] = allowed(band.borders.east, wish_along[n], 1.0);
+            }
+            let (water, suspended) = if own {
+                let row = (row - first) as usize;
+                let cells = row * width + strip.start..row * width + strip.end;
+                (&band.water[cells.clone()], &band.suspended[cells])
+            } else {
+                let number = if row < first { 1 } else { 2 };
+                let old = &band.halo.rows[number];
+                (&old.water[strip.clone()], &old.suspended[strip.clone()])
+            };
+            let (wish_here, wish_north) = roll(&mut wish_south, at(row));
+            shares(
+                water,
+                suspended,
+                wish_along,
+                [wish_north, wish_here],
+                step,
+                &mut share_here[1..=n],
+                &mut load_here[1..=n],
+            );
+            if own {
+                limit(
+                    &wish_along[..n + 1],
+                    [share_here, &share_here[1..]],
+                    [load_here, &load_here[1..]],
+                    &mut along[at(row) % 2][..],
+                    &mut carried_along[at(row) % 2][..],
+                );
+            }
+        }
+
+        // Limited faces between rows `newest − 2` and `newest − 1`.
+        let row = newest - 2;
+        if row < first - 1 {
+            continue;
+        }
+        let (given, given_north) = roll(&mut south, at(row));
+        let (carried, carried_north) = roll(&mut carried_south, at(row));
+        if stirs[at(row) % 4] || stirs[at(row + 1) % 4] {
+            limit(
+                &roll(&mut wish_south, at(row)).0[..n],
+                [&share_north[1..], &share_here[1..]],
+                [&load_north[1..], &load_here[1..]],
+                given,
+                carried,
+            );
+        } else {
+            given[..n].fill(0.0);
+            carried[..n].fill(0.0);
+        }
+        if row == -1 || row == height - 1 {
+            let outward = if row < 0 { -1.0 } else { 1.0 };
+            for (given, carried) in given[..n].iter().zip(&carried[..n]) {
+                let (given, carried) = (given * outward, carried * outward);
+                band.report.cross_border(given, carried, step.per_length);
+            }
+            if let (-1, Some(border)) = (row, band.north_border.as_deref_mut()) {
+                border[strip.clone()].copy_from_slice(&given[..n]);
+            }
+        }
+
+        // The new state of row `newest − 2`.
+        if row < first {
+            continue;
+        }
+        let local = (row - first) as usize;
+        let cells = local * width + strip.start..local * width + strip.end;
+        let along = &along[at(row) % 2][..=n];
+        let carried_along = &carried_along[at(row) % 2][..=n];
+        if at_west {
+            band.west_border[local] = along[0];
+            let report = &mut band.report;
+            report.cross_border(-along[0], -carried_along[0], step.per_length);
+        }
+        if at_east {
+            let report = &mut band.report;
+            report.cross_border(along[n], carried_along[n], step.per_length);
+        }
+        band.east[cells.clone()].copy_from_slice(&along[1..]);
+        band.south[cells.clone()].copy_from_slice(&given[..n]);
+        let around = [row - 1, row, row + 1].map(|row| stirs[at(row) % 4]);
+        if around.contains(&true) {
+            let given = Around {
+                along,
+                north: given_north,
+                south: given,
+            };
+            let carried = Around {
+                along: carried_along,
+                north: carried_north,
+                south: carried,
+            };
+            let ground = [row - 1, row, row + 1].map(|row| &ground[at(row) % 4][..]);
+            let mut changed = Cells {
+                water: &mut band.water[cells.clone()],
+                water_rest: &mut band.water_rest[cells.clone()],
+                suspended: &mut band.suspended[cells.clone()],
+                soil: &mut band.soil[cells],
+                cut: &mut cut[..n],
+                from_soil: &mut from_soil[..n],
+                pace: &mut pace[..n],
+            };
+            update(&given, &carried, ground, step, &mut changed);
+            finish_row(band, local, &strip, cut, from_soil, pace);
+        }
+    }
+}
+
+/// Ground and level of some of a row's cells.
+#[inline(always)]
+fn load_cells(
+    band: &Band,
+    cells: Range<usize>,
+    datum: f32,
+    ground: &mut [f32],
+    level: &mut [f32],
+) -> bool {
+    load_row(
+        &band.bedrock[cells.clone()],
+        &band.bedrock_rest[cells.clone()],
+        &band.soil[cells.clone()],
+        &band.water[cells.clone()],
+        &band.suspended[cells],
+        datum,
+        ground,
+        level,
+    )
+}
+
+/// Ground and level of a row of the band, and of the cells beside the strip.
+#[inline(always)]
+fn load_own_row(
+    band: &Band,
+    row: usize,
+    strip: &Range<usize>,
+    datum: f32,
+    ground: &mut [f32],
+    level: &mut [f32],
+) -> bool {
+    let n = strip.len();
+    let cells = row * band.width + strip.start..row * band.width + strip.end;
+    let (west, east) = (cells.start.wrapping_sub(1), cells.end);
+    let inner = (&mut ground[1..=n], &mut level[1..=n]);
+    let mut stirs = load_cells(band, cells, datum, inner.0, inner.1);
+    if strip.start > 0 {
+        let beside = (&mut ground[..1], &mut level[..1]);
+        load_cells(band, west..west + 1, datum, beside.0, beside.1);
+    } else {
+        let edge = [ground[1], level[1]];
+        [ground[0], level[0]] = beyond(band.borders.west, datum, edge, ground[2.min(n)]);
+        // A sea may come in over dry land.
+        stirs |= matches!(band.borders.west, Border::Sea { .. }) && level[0] > ground[1];
+    }
+    if strip.end < band.width {
+        let beside = (&mut ground[n + 1..n + 2], &mut level[n + 1..n + 2]);
+        load_cells(band, east..east + 1, datum, beside.0, beside.1);
+    } else {
+        let edge = [ground[n], level[n]];
+        let inner = ground[(n - 1).max(1)];
+        [ground[n + 1], level[n + 1]] = beyond(band.borders.east, datum, edge, inner);
+        stirs |= matches!(band.borders.east, Border::Sea { .. }) && level[n + 1] > ground[n];
+    }
+    stirs
+}
+
+/// Cuts bedrock, notes which tiles are wet and which have changed.
+#[inline(always)]
+fn finish_row(
+    band: &mut Band,
+    row: usize,
+    strip: &Range<usize>,
+    cut: &mut [f32],
+    from_soil: &[f32],
+    pace: &[f32],
+) {
+    let mut from = strip.start;
+    while from < strip.end {
+        let to = ((from / BAND + 1) * BAND).min(strip.end);
+        let here = from - strip.start..to - strip.start;
+        let cells = row * band.width + from..row * band.width + to;
+        let (mut any_cut, mut any_soil) = (0u32, 0u32);
+        let (mut most_pace, mut deepest) = (0u32, 0u32);
+        let water = &band.water[cells.clone()];
+        let columns = cut[here.clone()].iter().zip(&from_soil[here.clone()]);
+        let columns = columns.zip(&pace[here.clone()]).zip(water);
+        for (((cut, from_soil), pace), water) in columns {
+            any_cut |= cut.to_bits();
+            // Without the sign: −0 is no change.
+            any_soil |= from_soil.to_bits() << 1;
+            most_pace = most_pace.max(pace.to_bits());
+            deepest = deepest.max(water.to_bits());
+        }
+        band.report.pace = band.report.pace.max(most_pace);
+        let tile = from / BAND;
+        if any_cut != 0 {
+            let cut = &mut cut[here.clone()];
+            if let Some(hardness) = band.hardness {
+                for (cut, hardness) in cut.iter_mut().zip(&hardness[cells.clone()]) {
+                    *cut *= 1.0 - hardness;
+                }
+            }
+            let bedrock = band.bedrock[cells.clone()].iter_mut();
+            let rest = band.bedrock_rest[cells.clone()].iter_mut();
+            let suspended = band.suspended[cells.clone()].iter_mut();
+            for (((bedrock, rest), suspended), cut) in bedrock.zip(rest).zip(suspended).zip(&*cut) {
+                add_exactly(bedrock, rest, -cut);
+                *suspended += cut;
+            }
+            band.report.taken += sum_of_positive(cut);
+        }
+        if any_soil != 0 {
+            band.report.taken += sum_of_positive(&from_soil[here]);
+        }
+        band.report.ground_changed[tile] |= any_cut != 0 || any_soil != 0;
+        if deepest > FILM.to_bits() {
+            let mut state = wet::ANY;
+            let last_row = row + 1 == band.rows;
+            state |= if row == 0 { wet::NORTH } else { 0 };
+            state |= if last_row { wet::SOUTH } else { 0 };
+            state |= if water[0] > FILM { wet::WEST } else { 0 };
+            let east = water.last().is_some_and(|depth| *depth > FILM);
+            state |= if east { wet::EAST } else { 0 };
+            band.tiles[tile] |= state;
+        }
+        from = to;
+    }
+}
+
+/// Sum of what is above zero, in a fixed order of eight lanes.
+#[inline(always)]
+fn sum_of_positive(values: &[f32]) -> f64 {
+    let mut lanes = [0.0f32; 8];
+    let (chunks, tail) = values.as_chunks::<8>();
+    for chunk in chunks {
+        for lane in 0..8 {
+            lanes[lane] += most(chunk[lane], 0.0);
+        }
+    }
+    for (lane, value) in lanes.iter_mut().zip(tail) {
+        *lane += most(*value, 0.0);
+    }
+    lanes.iter().map(|&lane| f64::from(lane)).sum()
+}

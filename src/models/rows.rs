@@ -1,0 +1,25 @@
+//! Scratch rows for solvers that sweep over a plane.
+
+/// Hands out rows that do not lie a multiple of 4096 bytes apart: the processor
+/// takes such addresses for the same one and waits.
+pub(super) struct Rows<'a>(core::slice::ChunksExactMut<'a, f32>, usize);
+
+impl<'a> Rows<'a> {
+    /// Numbers from one row of `length` to the next.
+    pub fn pitch(length: usize) -> usize {
+        length.next_multiple_of(1024) + 112
+    }
+
+    /// Cuts `scratch` into rows of `length`.
+    pub fn of(scratch: &'a mut [f32], length: usize) -> Self {
+        Self(scratch.chunks_exact_mut(Self::pitch(length)), length)
+    }
+
+    /// The next `N` rows; empty ones when the scratch is used up.
+    pub fn take<const N: usize>(&mut self) -> [&'a mut [f32]; N] {
+        core::array::from_fn(|_| match self.0.next() {
+            Some(row) => &mut row[..self.1],
+            None => &mut [],
+        })
+    }
+}

@@ -1,0 +1,91 @@
+//! What is wrong with a scene, said so that a user can mend it.
+
+use super::place::{field_at, place_of};
+use crate::terrain::SettingsError;
+use core::fmt;
+use ron::error::{Error, SpannedError};
+
+/// Longest reason that is given: a broken file may make the parser quote all of it.
+const MOST_CHARACTERS: usize = 400;
+
+/// Why a scene cannot be used. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SceneError {
+    /// The file, or the title of a scene that came from none.
+    pub file: String,
+    /// Line and column in the file, both counted from 1.
+    pub place: Option<(usize, usize)>,
+    /// The field that is wrong, such as `models.pipe.roughness`; empty where
+    /// it is none in particular.
+    pub field: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for SceneError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some((line, column)) = self.place {
+            write!(f, ":{line}:{column}")?;
+        }
+        if !self.field.is_empty() {
+            write!(f, ": `{}`", self.field)?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}
+
+impl core::error::Error for SceneError {}
+
+/// A field and what is wrong with it.
+pub(super) struct Fault {
+    pub field: String,
+    pub reason: String,
+}
+
+impl Fault {
+    pub fn new(field: impl Into<String>, reason: impl fmt::Display) -> Self {
+        Self {
+            field: field.into(),
+            reason: reason.to_string(),
+        }
+    }
+}
+
+/// What a model says about its settings, with the field's whole path.
+pub(super) fn settings(path: &str, result: Result<(), SettingsError>) -> Result<(), Fault> {
+    result.map_err(|error| Fault::new(format!("{path}.{}", error.field), error.reason))
+}
+
+impl SceneError {
+    /// The parser did not understand the text.
+    pub(super) fn from_parser(name: &str, text: &str, error: &SpannedError) -> Self {
+        let start = (error.span.start.line, error.span.start.col);
+        let (place, mut field) = field_at(text, start);
+        // The parser stands behind a struct whose field it misses.
+        if let Error::MissingStructField { field: missing, .. } = &error.code {
+            field = format!("{field}.{missing}");
+        }
+        let mut reason = error.code.to_string();
+        if let Some((end, _)) = reason.char_indices().nth(MOST_CHARACTERS) {
+            reason.truncate(end);
+            reason.push('…');
+        }
+        Self {
+            file: name.into(),
+            place: Some(place),
+            field,
+            reason,
+        }
+    }
+
+    /// A setting that was understood is out of its range.
+    pub(super) fn from_fault(name: &str, text: &str, fault: Fault) -> Self {
+        Self {
+            file: name.into(),
+            place: Some(place_of(text, &fault.field)),
+            field: fault.field,
+            reason: fault.reason,
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Weather and springs of a scene.
+
+use super::{
+    error::{Fault, settings},
+    open::SceneEntity,
+};
+use crate::{
+    forcing::{Evaporation, Rain, WaterSink, WaterSource},
+    terrain::Terrain,
+};
+use bevy::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// What acts on the ground of a scene.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SceneForcing {
+    /// Rain, if any falls.
+    pub rain: Option<Rain>,
+    /// Evaporation, if any.
+    pub evaporation: Option<Evaporation>,
+    /// Springs: where water comes up.
+    pub sources: Vec<ScenePoint>,
+    /// Where water is taken away.
+    pub sinks: Vec<ScenePoint>,
+}
+
+/// A spring, or the opposite.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScenePoint {
+    /// World x and z, from the land's centre. units: m
+    pub at: (f32, f32),
+    /// Water in a second. units: m³/s
+    pub discharge: f32,
+    /// Radius over which it is spread. units: m
+    pub radius: f32,
+}
+
+impl Default for ScenePoint {
+    fn default() -> Self {
+        Self {
+            at: (0.0, 0.0),
+            discharge: 1.0,
+            radius: 5.0,
+        }
+    }
+}
+
+impl ScenePoint {
+    fn source(&self) -> WaterSource {
+        WaterSource::cubic_metres_per_second(self.discharge).with_radius(self.radius)
+    }
+
+    fn sink(&self) -> WaterSink {
+        WaterSink::cubic_metres_per_second(self.discharge).with_radius(self.radius)
+    }
+
+    /// A place on the land.
+    fn transform(&self, terrain: &Terrain) -> Transform {
+        let place = Vec3::new(self.at.0, 0.0, self.at.1);
+        let height = terrain.height_at(place).unwrap_or(0.0);
+        Transform::from_translation(place.with_y(height))
+    }
+
+    fn check_place(&self, path: &str, extent: Vec2) -> Result<(), Fault> {
+        let place = Vec2::from(self.at);
+        if place.abs().cmple(extent / 2.0).all() {
+            return Ok(());
+        }
+        let (x, z) = self.at;
+        let reason = format!(
+            "({x}, {z}) lies outside the land of {} m × {} m around (0, 0)",
+            extent.x, extent.y
+        );
+        Err(Fault::new(format!("{path}.at"), reason))
+    }
+}
+
+impl SceneForcing {
+    /// `extent` is the land's width and depth in metres.
+    pub(super) fn check(&self, extent: Vec2) -> Result<(), Fault> {
+        if let Some(rain) = &self.rain {
+            settings("forcing.rain", rain.check())?;
+        }
+        if let Some(evaporation) = &self.evaporation {
+            settings("forcing.evaporation", evaporation.check())?;
+        }
+        for (index, point) in self.sources.iter().enumerate() {
+            let path = format!("forcing.sources[{index}]");
+            point.check_place(&path, extent)?;
+            settings(&path, point.source().check())?;
+        }
+        for (index, point) in self.sinks.iter().enumerate() {
+            let path = format!("forcing.sinks[{index}]");
+            point.check_place(&path, extent)?;
+            settings(&path, point.sink().check())?;
+        }
+        Ok(())
+    }
+
+    /// Takes the place of the former scene's weather and springs.
+    pub(super) fn apply(self, world: &mut World, terrain: &Terrain) {
+        super::open::set_resource(world, self.rain);
+        super::open::set_resource(world, self.evaporation);
+        for point in &self.sources {
+            let place = point.transform(terrain);
+            world.spawn((SceneEntity, Name::new("source"), point.source(), place));
+        }
+        for point in &self.sinks {
+            let place = point.transform(terrain);
+            world.spawn((SceneEntity, Name::new("sink"), point.sink(), place));
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Scenes: a terrain, its models, what acts on it and a camera, in one RON file.
+//!
+//! A file names only what differs from the defaults. What it names wrongly is
+//! refused, and the error says in which file, line, column and field.
+//!
+//! ```
+//! use bevy_erode::prelude::*;
+//!
+//! let scene = ErosionScene::from_ron("hill.scene.ron", r#"(
+//!     title: "A hill in the rain",
+//!     terrain: (
+//!         landform: Island(land: Ridged(seed: 7, height: 300.0), radius: 120.0),
+//!         size: (64, 64),
+//!         cell_size: 4.0,
+//!     ),
+//!     models: (droplets: (seed: 7), thermal: ()),
+//! )"#)?;
+//! let terrain = scene.build_terrain()?;
+//! assert_eq!(terrain.grid().cells(), 64 * 64);
+//!
+//! let error = ErosionScene::from_ron("hill.scene.ron", "(\n  models: (thermal: (shelter: -1.0)),\n)");
+//! assert_eq!(
+//!     error.unwrap_err().to_string(),
+//!     "hill.scene.ron:2:22: `models.thermal.shelter`: must be 0.0001 to 1000, was -1"
+//! );
+//! # Ok::<(), SceneError>(())
+//! ```
+//!
+//! In an app, [`ErosionScene::insert`] opens a scene and closes the one before.
+//! With feature `render`, files `*.scene.ron` are assets: see `ErosionScenePlugin`.
+
+mod error;
+mod forcing;
+#[cfg(feature = "render")]
+mod loader;
+mod open;
+mod place;
+
+pub use error::SceneError;
+pub use forcing::{SceneForcing, ScenePoint};
+#[cfg(feature = "render")]
+pub use loader::{ErosionSceneLoader, ErosionScenePlugin};
+pub use open::SceneEntity;
+
+use crate::{
+    models::{droplet::Droplets, pipe::PipeModel, thermal::Thermal},
+    terrain::{
+        Borders, Grid, Layer, Terrain, TerrainError, in_range,
+        landform::{Landform, LandformKind},
+    },
+};
+use bevy::{math::*, prelude::*};
+use error::{Fault, settings};
+use ron::{Options, extensions::Extensions, ser::PrettyConfig};
+use serde::{Deserialize, Serialize};
+
+/// A terrain with all that acts on it; see the [module](self).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TypePath)]
+#[cfg_attr(feature = "render", derive(Asset))]
+#[serde(default, deny_unknown_fields)]
+pub struct ErosionScene {
+    /// A short name for people.
+    pub title: String,
+    /// What there is to see.
+    pub description: String,
+    /// The ground at the start.
+    pub terrain: SceneTerrain,
+    /// What shapes the ground.
+    pub models: SceneModels,
+    /// Weather and springs.
+    pub forcing: SceneForcing,
+    /// From where to look.
+    pub camera: SceneCamera,
+    /// Erosion time until what the scene shows has happened. units: s
+    pub seconds: f32,
+    /// Erosion seconds per second of game time.
+    pub speed: f32,
+    /// Erosion time of one step. units: s
+    pub step: f32,
+}
+
+impl Default for ErosionScene {
+    fn default() -> Self {
+        Self {
+            title: String::new(),
+            description: String::new(),
+            terrain: SceneTerrain::default(),
+            models: SceneModels::default(),
+            forcing: SceneForcing::default(),
+            camera: SceneCamera::default(),
+            seconds: 60.0,
+            speed: 1.0,
+            step: 1.0 / 64.0,
+        }
+    }
+}
+
+/// The ground of a scene at the start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SceneTerrain {
+    /// The shape of the bedrock.
+    pub landform: LandformKind,
+    /// Cells along x and along z.
+    pub size: (u32, u32),
+    /// Side of a cell. units: m
+    pub cell_size: f32,
+    /// An even cover of soil. units: m
+    pub soil_depth: f32,
+    /// Resistance to erosion, the same everywhere: 0 erodes freely, 1 not at all.
+    pub hardness: Option<f32>,
+    /// What lies beyond the sides.
+    pub borders: Borders,
+}
+
+impl Default for SceneTerrain {
+    fn default() -> Self {
+        Self {
+            landform: LandformKind::default(),
+            size: (256, 256),
+            cell_size: 2.0,
+            soil_depth: 0.0,
+            hardness: None,
+            borders: Borders::default(),
+        }
+    }
+}
+
+/// The models of a scene; those that are not there do not run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SceneModels {
+    /// Drops that carve.
+    pub droplets: Option<Droplets>,
+    /// Water that flows and carves.
+    pub pipe: Option<PipeModel>,
+    /// Slopes that crumble.
+    pub thermal: Option<Thermal>,
+}
+
+/// From where to look at a scene.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SceneCamera {
+    /// The point in the middle of the picture. units: m
+    pub focus: (f32, f32, f32),
+    /// From which side: 0 from the south (world +Z), 90 from the east (+X).
+    /// units: degrees
+    pub yaw: f32,
+    /// How far above the horizon. units: degrees
+    pub pitch: f32,
+    /// How far from the focus. units: m
+    pub distance: f32,
+}
+
+impl Default for SceneCamera {
+    fn default() -> Self {
+        Self {
+            focus: (0.0, 60.0, 0.0),
+            yaw: 30.0,
+            pitch: 30.0,
+            distance: 700.0,
+        }
+    }
+}
+
+impl SceneCamera {
+    /// The camera's place and direction.
+    pub fn transform(&self) -> Transform {
+        let turn = Quat::from_rotation_y(self.yaw.to_radians())
+            * Quat::from_rotation_x(-self.pitch.to_radians());
+        let focus = Vec3::from(self.focus);
+        Transform::from_translation(focus + turn * Vec3::Z * self.distance).with_rotation(turn)
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        let (x, y, z) = self.focus;
+        for value in [x, y, z] {
+            range("camera.focus", value, -1e9, 1e9)?;
+        }
+        range("camera.yaw", self.yaw, -360.0, 360.0)?;
+        range("camera.pitch", self.pitch, -89.9, 89.9)?;
+        range("camera.distance", self.distance, 1e-3, 1e9)
+    }
+}
+
+impl ErosionScene {
+    /// Reads a scene. `name` is the file's name, for errors.
+    ///
+    /// # Errors
+    /// Says where the text is no RON, names something unknown or sets
+    /// something out of its range.
+    pub fn from_ron(name: &str, text: &str) -> Result<Self, SceneError> {
+        let scene: Self = ron_options()
+            .from_str(text)
+            .map_err(|error| SceneError::from_parser(name, text, &error))?;
+        match scene.find_fault() {
+            Ok(()) => Ok(scene),
+            Err(fault) => Err(SceneError::from_fault(name, text, fault)),
+        }
+    }
+
+    /// Writes the scene, such that [`from_ron`](Self::from_ron) reads it again.
+    ///
+    /// # Errors
+    /// When a land is nested too deeply for a file.
+    pub fn to_ron(&self) -> Result<String, SceneError> {
+        ron_options()
+            .to_string_pretty(self, PrettyConfig::default())
+            .map_err(|error| self.error(Fault::new("", error)))
+    }
+
+    /// Checks all settings; the error names the field.
+    ///
+    /// # Errors
+    /// When a setting is out of its range.
+    pub fn check(&self) -> Result<(), SceneError> {
+        self.find_fault().map_err(|fault| self.error(fault))
+    }
+
+    /// Makes the terrain, as it is at the start.
+    ///
+    /// # Errors
+    /// When the terrain's settings are out of range.
+    pub fn build_terrain(&self) -> Result<Terrain, SceneError> {
+        let build = || {
+            self.terrain.check()?;
+            self.terrain.build().map_err(terrain_fault)
+        };
+        build().map_err(|fault| self.error(fault))
+    }
+
+    /// An error in a scene whose text is not at hand.
+    fn error(&self, fault: Fault) -> SceneError {
+        SceneError {
+            file: match self.title.as_str() {
+                "" => "scene".into(),
+                title => title.into(),
+            },
+            place: None,
+            field: fault.field,
+            reason: fault.reason,
+        }
+    }
+
+    fn find_fault(&self) -> Result<(), Fault> {
+        self.terrain.check()?;
+        self.models.check()?;
+        let extent = UVec2::from(self.terrain.size).as_vec2() * self.terrain.cell_size;
+        self.forcing.check(extent)?;
+        self.camera.check()?;
+        // Beyond these, `Time<Erosion>` would not follow.
+        range("seconds", self.seconds, 0.0, 1e9)?;
+        range("speed", self.speed, 0.0, 1e4)?;
+        range("step", self.step, 1e-6, 86_400.0)
+    }
+}
+
+impl SceneTerrain {
+    fn check(&self) -> Result<(), Fault> {
+        Grid::new(self.size.into(), self.cell_size).map_err(terrain_fault)?;
+        range("terrain.soil_depth", self.soil_depth, 0.0, 1e9)?;
+        if let Some(hardness) = self.hardness {
+            range("terrain.hardness", hardness, 0.0, 1.0)?;
+        }
+        self.borders.check().map_err(terrain_fault)?;
+        check_landform("terrain.landform", &self.landform)
+    }
+
+    fn build(&self) -> Result<Terrain, TerrainError> {
+        let terrain = Terrain::generate(&self.landform, self.size.into(), self.cell_size)?
+            .with_soil_depth(self.soil_depth)?
+            .with_borders(self.borders)?;
+        let Some(hardness) = self.hardness else {
+            return Ok(terrain);
+        };
+        let cells = terrain.grid().cells();
+        terrain.with_layer(Layer::Hardness, vec![hardness; cells])
+    }
+}
+
+impl SceneModels {
+    fn check(&self) -> Result<(), Fault> {
+        // Inner settings come first: a model checks them too, but cannot say
+        // where they stand.
+        if let Some(droplets) = &self.droplets {
+            if let Some(streams) = &droplets.streams {
+                settings("models.droplets.streams", streams.check())?;
+            }
+            if let Some(published) = &droplets.published {
+                settings("models.droplets.published", published.check())?;
+            }
+            settings("models.droplets", droplets.check())?;
+        }
+        if let Some(pipe) = &self.pipe {
+            if let Some(published) = &pipe.published {
+                settings("models.pipe.published", published.check())?;
+            }
+            settings("models.pipe", pipe.check())?;
+        }
+        if let Some(thermal) = &self.thermal {
+            settings("models.thermal", thermal.check())?;
+        }
+        Ok(())
+    }
+}
+
+/// Parts come first, as with models.
+fn check_landform(path: &str, land: &LandformKind) -> Result<(), Fault> {
+    for (field, part) in land.parts() {
+        check_landform(&format!("{path}.{field}"), part)?;
+    }
+    land.check()
+        .map_err(|error| Fault::new(format!("{path}.{}", error.field), error.reason))
+}
+
+fn range(path: &str, value: f32, low: f32, high: f32) -> Result<(), Fault> {
+    in_range("", "", value, low..=high).map_err(|error| Fault::new(path, error.reason))
+}
+
+/// Which field of the scene a terrain complains about.
+fn terrain_fault(error: TerrainError) -> Fault {
+    let field = match &error {
+        TerrainError::Size { .. } => "terrain.size".into(),
+        TerrainError::CellSize(_) => "terrain.cell_size".into(),
+        TerrainError::SeaLevel { side, .. } => format!("terrain.borders.{side}.level"),
+        TerrainError::Value { .. } | TerrainError::Landform(_) => "terrain.landform".into(),
+        _ => "terrain".into(),
+    };
+    Fault::new(field, error)
+}
+
+/// A file may say `pipe: (…)` instead of `Some(…)`, and `Fbm(seed: 1)` instead
+/// of `Fbm((seed: 1))`. The parser's own limit of recursion holds.
+fn ron_options() -> Options {
+    Options::default()
+        .with_default_extension(Extensions::IMPLICIT_SOME | Extensions::UNWRAP_VARIANT_NEWTYPES)
+}
