@@ -4,7 +4,7 @@ use crate::{
     forcing::{Evaporation, Rain, RainPattern},
     models::{
         droplet::{Droplets, PublishedDroplets, Streams},
-        pipe::PipeModel,
+        pipe::{PipeModel, PublishedPipe},
         thermal::Thermal,
     },
 };
@@ -326,6 +326,66 @@ pub fn thermal(ui: &mut Ui, thermal: &mut Thermal) {
     );
 }
 
+fn published_pipe(ui: &mut Ui, published: &mut PublishedPipe) {
+    let d = PublishedPipe::default();
+    slider(
+        ui,
+        ("pipe area", "m²"),
+        &mut published.pipe_area,
+        d.pipe_area,
+        0.01..=100.0,
+        "Cross-section of every pipe",
+    );
+    slider(
+        ui,
+        ("gravity", "m/s²"),
+        &mut published.gravity,
+        d.gravity,
+        0.1..=30.0,
+        "Gravity",
+    );
+    slider(
+        ui,
+        ("capacity", "s"),
+        &mut published.capacity,
+        d.capacity,
+        0.0..=1.0,
+        "Sediment that water carries at 1 m/s on a cliff",
+    );
+    slider(
+        ui,
+        ("dissolving", ""),
+        &mut published.dissolving,
+        d.dissolving,
+        0.0..=1.0,
+        "Share of what is lacking that a step takes up",
+    );
+    slider(
+        ui,
+        ("deposition", ""),
+        &mut published.deposition,
+        d.deposition,
+        0.0..=1.0,
+        "Share of what is too much that a step lets fall",
+    );
+    slider(
+        ui,
+        ("evaporation", "1/s"),
+        &mut published.evaporation,
+        d.evaporation,
+        0.0..=0.5,
+        "Share of the water that dries in a second",
+    );
+    slider(
+        ui,
+        ("min tilt", "°"),
+        &mut published.min_tilt,
+        d.min_tilt,
+        0.0..=45.0,
+        "Level ground counts as so steep",
+    );
+}
+
 pub fn pipe(ui: &mut Ui, pipe: &mut PipeModel) {
     let d = PipeModel::default();
     optional(
@@ -334,7 +394,8 @@ pub fn pipe(ui: &mut Ui, pipe: &mut PipeModel) {
         &mut pipe.published,
         "X. Mei's method, literally: it depends on the step and loses mass",
     );
-    if pipe.published.is_some() {
+    if let Some(published) = &mut pipe.published {
+        published_pipe(ui, published);
         return;
     }
     slider(
@@ -360,6 +421,14 @@ pub fn pipe(ui: &mut Ui, pipe: &mut PipeModel) {
         d.capacity,
         0.0..=10.0,
         "Sediment that a metre of water carries at 1 m/s on a slope of 1",
+    );
+    slider(
+        ui,
+        ("rounding", "m"),
+        &mut pipe.rounding,
+        d.rounding,
+        0.0..=50.0,
+        "Beds curved more sharply than one over this are cut no further",
     );
     slider(
         ui,

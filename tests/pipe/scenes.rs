@@ -32,7 +32,7 @@ impl Played {
         let mut thermal = thermal.map(|s| ThermalSolver::new(s, &grid).expect("valid"));
         let rain = scene.forcing.rain.clone();
         let mut rain = rain.map(|s| RainSolver::new(s, &grid).expect("valid"));
-        let drought = scene.forcing.evaporation.clone();
+        let drought = scene.forcing.evaporation;
         let mut drought = drought.map(|s| EvaporationSolver::new(s, &grid).expect("valid"));
         let dt = scene.step;
         for _ in 0..(seconds / dt) as u32 {
@@ -81,8 +81,7 @@ impl Played {
     /// Mean of something over the cells that a rule picks.
     fn mean(&self, picks: impl Fn(usize, Vec2) -> bool, what: impl Fn(usize) -> f64) -> f64 {
         let (mut sum, mut count) = (0.0, 0.0);
-        for (cell, at) in self.cells().filter(|&(cell, at)| picks(cell, at)) {
-            let _ = at;
+        for (cell, _) in self.cells().filter(|&(cell, at)| picks(cell, at)) {
             sum += what(cell);
             count += 1.0;
         }
