@@ -109,7 +109,8 @@ fn face(
     let size = (old * old + (crossing * crossing) * (1.0 / 16.0)).sqrt();
     let calmed = old + step.calm * ((before + behind) - 2.0 * old);
     let pushed = calmed - step.push * h * (level[1] - level[0]);
-    let new = pushed * power / (power + step.drag * size);
+    // The ratio first: it is at most one, whatever the depth.
+    let new = pushed * (power / (power + step.drag * size));
     if depth > FILM { new } else { 0.0 }
 }
 

@@ -184,7 +184,11 @@ fn roll<'r>(ring: &'r mut [&mut [f32]; 2], newest: usize) -> (&'r mut [f32], &'r
     }
 }
 
-#[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl",
+    "x86_64+avx2",
+    "x86_64+sse4.1"
+))]
 fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut Scratch) {
     let (width, n, first) = (band.width, strip.len(), band.first);
     let mut scratch = Rows::of(&mut scratch.0, width + 3);
