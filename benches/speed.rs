@@ -13,7 +13,7 @@ use bevy_erode::{
     parallel::Workers,
     prelude::*,
     view::{
-        mesh::{Baseline, ChunkSource, chunk_count},
+        mesh::{Baseline, ChunkSource},
         water::mesh::WaterChunkSource,
     },
 };
@@ -222,7 +222,7 @@ fn rain() -> f64 {
 fn mesh_full() -> f64 {
     let terrain = mountains(1024);
     let baseline = Baseline::of(&terrain);
-    let chunks = chunk_count(terrain.grid());
+    let chunks = terrain.grid().chunks();
     let view = TerrainView::default();
     let pool: &TaskPool = ComputeTaskPool::get();
     let seconds = median(9, || {
@@ -249,7 +249,7 @@ fn water_mesh() -> f64 {
     let terrain = mountains(1024);
     let depths = vec![0.5; terrain.grid().cells()];
     let terrain = terrain.with_layer(Layer::Water, depths).expect("valid");
-    let chunks = chunk_count(terrain.grid());
+    let chunks = terrain.grid().chunks();
     let seconds = median(9, || {
         Workers::global().each(0..chunks.element_product(), |number| {
             let chunk = UVec2::new(number % chunks.x, number / chunks.x);

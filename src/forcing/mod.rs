@@ -68,9 +68,7 @@ pub(crate) fn build(app: &mut App) {
 
 /// Whether a step of `dt` seconds may run on this terrain.
 fn fits(grid: &Grid, terrain: &Terrain, dt: f32) -> bool {
-    let other = terrain.grid();
-    let same = grid.size() == other.size() && grid.cell_size() == other.cell_size();
-    same && dt > 0.0 && dt.is_finite()
+    grid.matches(terrain.grid()) && dt > 0.0 && dt.is_finite()
 }
 
 /// Adds to a cell's water. Returns what it really gained, which is not quite

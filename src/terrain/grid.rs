@@ -50,6 +50,11 @@ impl Grid {
         Ok(self)
     }
 
+    /// Whether another grid has the same cells, wherever it lies.
+    pub fn matches(&self, other: &Grid) -> bool {
+        self.size == other.size && self.cell_size == other.cell_size
+    }
+
     /// Cells along x and y.
     pub fn size(&self) -> UVec2 {
         self.size
@@ -123,6 +128,30 @@ impl Grid {
     /// Number of tiles along x and y.
     pub fn tiles(&self) -> UVec2 {
         UVec2::new(self.size.x.div_ceil(TILE), self.size.y.div_ceil(TILE))
+    }
+
+    /// Number of chunks along x and y: one for each 64 quads begun. A terrain
+    /// that is a single row or column has none.
+    pub fn chunks(&self) -> UVec2 {
+        let quads = self.size - 1;
+        if quads.min_element() == 0 {
+            return UVec2::ZERO;
+        }
+        UVec2::new(quads.x.div_ceil(TILE), quads.y.div_ceil(TILE))
+    }
+
+    /// First and last cell of a chunk; both are vertices of its mesh, and of
+    /// those of its neighbours.
+    pub fn chunk_cells(&self, chunk: UVec2) -> (UVec2, UVec2) {
+        let last = self.size - 1;
+        let first = (chunk * TILE).min(last);
+        (first, (first + TILE).min(last))
+    }
+
+    /// World position, at height zero, of a chunk's first cell: its vertices
+    /// count from there. units: m
+    pub fn chunk_corner(&self, chunk: UVec2) -> Vec3 {
+        self.cell_centre(chunk.x * TILE, chunk.y * TILE)
     }
 
     /// The cells of a tile: columns and rows, cut at the grid's edge.

@@ -6,7 +6,7 @@
 
 use super::{
     Overlay, TerrainView,
-    mesh::{Baseline, ChunkSource, chunk_count, wet_look},
+    mesh::{Baseline, ChunkSource, wet_look},
     water::{self, Surface, WaterChunk, WaterMaterial, WaterView, mesh::WaterChunkSource},
 };
 use crate::{parallel::Workers, schedule::ErosionSystems, terrain::Terrain};
@@ -227,7 +227,7 @@ fn lay_out_chunks(
         // Meshes under way show the old terrain: they go too.
         state.clear(&mut commands);
         state.baseline = Baseline::of(&terrain);
-        state.chunks = chunk_count(terrain.grid());
+        state.chunks = terrain.grid().chunks();
         let material = materials.add(StandardMaterial {
             perceptual_roughness: 0.95,
             reflectance: 0.15,
@@ -242,7 +242,7 @@ fn lay_out_chunks(
                 TerrainChunk { coord },
                 Mesh3d(mesh.clone()),
                 MeshMaterial3d(material.clone()),
-                Transform::from_translation(ChunkSource::corner(terrain.grid(), coord)),
+                Transform::from_translation(terrain.grid().chunk_corner(coord)),
                 // The view knows the bounds; an automatic one would scan every
                 // new mesh.
                 NoAutoAabb,
@@ -393,7 +393,7 @@ fn finish_rebuild(
             state.rebuilt += 1;
         }
         if let Some(water) = water {
-            let corner = ChunkSource::corner(terrain.grid(), state.coord(number));
+            let corner = terrain.grid().chunk_corner(state.coord(number));
             state.show_water(&mut commands, &mut meshes, number, corner, water);
         }
     }

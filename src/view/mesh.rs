@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     parallel::Workers,
-    terrain::{Grid, TILE, Terrain},
+    terrain::{Grid, Terrain},
 };
 use bevy::{
     asset::RenderAssetUsages,
@@ -14,16 +14,6 @@ use bevy::{
     math::*,
     mesh::{Indices, Mesh, PrimitiveTopology},
 };
-
-/// Number of chunks along x and y: one for each 64 quads begun. A terrain that
-/// is a single row or column has none.
-pub fn chunk_count(grid: &Grid) -> UVec2 {
-    let quads = grid.size() - 1;
-    if quads.min_element() == 0 {
-        return UVec2::ZERO;
-    }
-    UVec2::new(quads.x.div_ceil(TILE), quads.y.div_ceil(TILE))
-}
 
 /// What the ground was when the view first saw it.
 #[derive(Clone, Debug, Default)]
@@ -62,8 +52,7 @@ impl Baseline {
 /// changing it, such as a lake's, needs no new mesh of the ground.
 pub(super) fn wet_look(terrain: &Terrain, chunk: UVec2) -> u64 {
     let grid = terrain.grid();
-    let first = chunk * TILE;
-    let last = (first + TILE).min(grid.size() - 1);
+    let (first, last) = grid.chunk_cells(chunk);
     let mut hash = 0xCBF2_9CE4_8422_2325_u64;
     for y in first.y..=last.y {
         let row = grid.index(first.x, y)..grid.index(last.x, y) + 1;
@@ -106,8 +95,7 @@ impl ChunkSource {
     /// Copies the cells of a chunk, and what an overlay shows of them.
     pub fn copy(terrain: &Terrain, baseline: &Baseline, overlay: Overlay, chunk: UVec2) -> Self {
         let grid = *terrain.grid();
-        let first = chunk * TILE;
-        let last = (first + TILE).min(grid.size() - 1);
+        let (first, last) = grid.chunk_cells(chunk);
         let from = first.saturating_sub(UVec2::ONE);
         let to = (last + 1).min(grid.size() - 1);
         let size = to - from + 1;
@@ -139,12 +127,6 @@ impl ChunkSource {
             lowest: baseline.lowest,
             relief: baseline.relief,
         }
-    }
-
-    /// Height above the grid's origin at which the chunk's entity stands: its
-    /// vertices count from the chunk's first cell.
-    pub fn corner(grid: &Grid, chunk: UVec2) -> Vec3 {
-        grid.cell_centre(chunk.x * TILE, chunk.y * TILE)
     }
 
     fn cell(&self, x: u32, y: u32) -> &Cell {

@@ -158,9 +158,7 @@ impl DropletSolver {
         count: u64,
         start: impl Fn(u64) -> Vec2 + Sync,
     ) {
-        let grid = terrain.grid();
-        let fits = grid.size() == self.grid.size() && grid.cell_size() == self.grid.cell_size();
-        if !fits || count == 0 {
+        if !self.grid.matches(terrain.grid()) || count == 0 {
             return;
         }
         if self.settings.published.is_some() {

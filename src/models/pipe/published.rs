@@ -138,12 +138,6 @@ impl PublishedState {
         terrain: &mut Terrain,
         dt: f32,
     ) {
-        let grid = terrain.grid();
-        let fits = grid.size() == self.grid.size() && grid.cell_size() == self.grid.cell_size();
-        if !(fits && dt > 0.0 && dt.is_finite()) {
-            return;
-        }
-        terrain.let_flow();
         self.heed(terrain);
         self.survey(workers, terrain);
         self.accelerate(settings, workers, terrain, dt);

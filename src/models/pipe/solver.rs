@@ -10,7 +10,7 @@ use super::{
 use crate::{
     models::Solver,
     parallel::Workers,
-    terrain::{Border, FILM, Flow, Grid, Layer, SettingsError, TILE, Terrain},
+    terrain::{Border, FILM, Flow, Grid, Layer, SettingsError, Terrain},
 };
 use core::ops::Range;
 use std::sync::Mutex;
@@ -81,9 +81,7 @@ impl Solver for PipeSolver {
     }
 
     fn step_on(&mut self, workers: Workers, terrain: &mut Terrain, dt: f32) {
-        let grid = terrain.grid();
-        let fits = grid.size() == self.grid.size() && grid.cell_size() == self.grid.cell_size();
-        if !(fits && dt > 0.0 && dt.is_finite()) {
+        if !(self.grid.matches(terrain.grid()) && dt > 0.0 && dt.is_finite()) {
             return;
         }
         terrain.let_flow();
@@ -91,6 +89,7 @@ impl Solver for PipeSolver {
             let new = || PublishedState::new(&self.grid);
             let state = self.published.get_or_insert_with(new);
             state.step(settings, &workers, terrain, dt);
+            self.lost = 0.0;
             return;
         }
         self.look(terrain);
@@ -198,12 +197,7 @@ impl PipeSolver {
                 if depth <= FILM.to_bits() && load == 0 {
                     continue;
                 }
-                let side = |there: bool, bit: u8| if there { bit } else { 0 };
-                state |= wet::ANY
-                    | side(row == rows.start, wet::NORTH)
-                    | side(row + 1 == rows.end, wet::SOUTH)
-                    | side(water[0] > FILM, wet::WEST)
-                    | side(water.last().is_some_and(|d| *d > FILM), wet::EAST);
+                state |= wet::row(water, row == rows.start, row + 1 == rows.end);
             }
             self.tiles[number] = state;
         }
@@ -411,12 +405,11 @@ fn save_halo(halo: &mut Halo, terrain: &Terrain, band: usize, strips: &[Range<us
             row.save(terrain, number, &columns);
         }
     }
-    if let (Some(row), Some(flow)) = (
-        band.checked_mul(BAND).filter(|&row| row > 0),
-        terrain.flow(),
-    ) {
+    if let Some(flow) = terrain.flow()
+        && band > 0
+    {
         let width = terrain.grid().width();
-        let third = (row - 3) * width;
+        let third = (band * BAND - 3) * width;
         halo.third.resize(width, 0.0);
         halo.third[columns.clone()]
             .copy_from_slice(&flow.south[third + columns.start..third + columns.end]);
@@ -432,8 +425,7 @@ impl OldRow {
         self.suspended.resize(width, 0.0);
         self.along.resize(width + 1, 0.0);
         self.south.resize(width, 0.0);
-        self.ghost = row < 0 || row >= terrain.grid().height() as isize;
-        if self.ghost {
+        if row < 0 || row >= terrain.grid().height() as isize {
             self.save_ghost(terrain, row < 0, columns);
         } else {
             self.save_real(terrain, row as usize, columns);
@@ -519,5 +511,3 @@ impl OldRow {
         }
     }
 }
-
-const _: () = assert!(BAND == TILE as usize);

@@ -28,6 +28,16 @@ pub(super) mod wet {
     pub const SOUTH: u8 = 4;
     pub const WEST: u8 = 8;
     pub const EAST: u8 = 16;
+
+    /// The state that one wet row gives its tile.
+    pub fn row(water: &[f32], northmost: bool, southmost: bool) -> u8 {
+        let side = |there: bool, bit: u8| if there { bit } else { 0 };
+        let edge = |depth: Option<&f32>| depth.is_some_and(|&depth| depth > super::FILM);
+        ANY | side(northmost, NORTH)
+            | side(southmost, SOUTH)
+            | side(edge(water.first()), WEST)
+            | side(edge(water.last()), EAST)
+    }
 }
 
 /// A row as it was before the sub-step.
@@ -41,8 +51,6 @@ pub(super) struct OldRow {
     /// Faces along the row, the west end first.
     pub along: Vec<f32>,
     pub south: Vec<f32>,
-    /// What lies beyond the border, not a row of the land.
-    pub ghost: bool,
 }
 
 /// The two rows above a band and the two below it. Beyond a border the nearer
@@ -548,14 +556,7 @@ fn finish_row(
         }
         band.report.ground_changed[tile] |= any_cut != 0 || any_soil != 0;
         if deepest > FILM.to_bits() {
-            let mut state = wet::ANY;
-            let last_row = row + 1 == band.rows;
-            state |= if row == 0 { wet::NORTH } else { 0 };
-            state |= if last_row { wet::SOUTH } else { 0 };
-            state |= if water[0] > FILM { wet::WEST } else { 0 };
-            let east = water.last().is_some_and(|depth| *depth > FILM);
-            state |= if east { wet::EAST } else { 0 };
-            band.tiles[tile] |= state;
+            band.tiles[tile] |= wet::row(water, row == 0, row + 1 == band.rows);
         }
         from = to;
     }

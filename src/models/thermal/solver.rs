@@ -76,9 +76,7 @@ impl Solver for ThermalSolver {
     }
 
     fn step_on(&mut self, workers: Workers, terrain: &mut Terrain, dt: f32) {
-        let grid = terrain.grid();
-        let fits = grid.size() == self.grid.size() && grid.cell_size() == self.grid.cell_size();
-        if !(fits && dt > 0.0 && dt.is_finite()) {
+        if !(self.grid.matches(terrain.grid()) && dt > 0.0 && dt.is_finite()) {
             return;
         }
         let l = self.grid.cell_size();

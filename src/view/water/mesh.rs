@@ -1,7 +1,7 @@
 //! Builds the surface of one chunk's water from a copy of its cells.
 
 use crate::{
-    terrain::{Grid, TILE, Terrain},
+    terrain::{Grid, Terrain},
     view::colours::ramp,
 };
 use bevy::{
@@ -51,8 +51,7 @@ impl WaterChunkSource {
     /// `thinnest` is in it.
     pub fn copy(terrain: &Terrain, chunk: UVec2, thinnest: f32) -> Option<Self> {
         let grid = *terrain.grid();
-        let first = chunk * TILE;
-        let last = (first + TILE).min(grid.size() - 1);
+        let (first, last) = grid.chunk_cells(chunk);
         let rows = first.y..=last.y;
         let row = |y| grid.index(first.x, y)..grid.index(last.x, y) + 1;
         let is_wet = |y| terrain.water()[row(y)].iter().any(|&d| d > thinnest);
