@@ -7,6 +7,7 @@ pub mod models;
 pub mod panel;
 pub mod parallel;
 mod plugin;
+mod query;
 #[cfg(feature = "serialize")]
 pub mod scene;
 pub mod schedule;
@@ -15,14 +16,20 @@ pub mod terrain;
 pub mod view;
 
 pub use plugin::ErosionPlugin;
+pub use query::TerrainQuery;
 
 /// Everything that most users need.
 pub mod prelude {
     pub use crate::{
-        ErosionPlugin,
+        ErosionPlugin, TerrainQuery,
         forcing::{
             Evaporation, EvaporationSolver, ForcingSystems, Rain, RainPattern, RainSolver,
             WaterSink, WaterSource,
+            edits::{
+                Brush, BrushShape, EditAction, EditApplied, EditEffect, EditRefused, EditStamp,
+                Falloff, Fill, HeightStamp, HistoryRequest, Matter, Supply, TerrainEdit,
+                TerrainHistory,
+            },
         },
         models::{
             Solver,
@@ -36,8 +43,8 @@ pub mod prelude {
             ErosionSystems, ErosionTime, TerrainChanged,
         },
         terrain::{
-            Border, Borders, Flow, Grid, Layer, Ledger, SettingsError, Terrain, TerrainError,
-            landform::*,
+            Border, Borders, Flow, Grid, GroundPoint, Layer, Ledger, SettingsError, Terrain,
+            TerrainError, TerrainHit, landform::*,
         },
     };
 

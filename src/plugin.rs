@@ -55,7 +55,7 @@ impl Plugin for ErosionPlugin {
                 ModelPlugin::<PipeSolver>::new(ErosionStepSystems::Water),
                 ModelPlugin::<ThermalSolver>::new(ErosionStepSystems::Thermal),
             ));
-        forcing::build(app);
+        forcing::build(app, self.schedule);
         #[cfg(feature = "render")]
         app.add_plugins(crate::view::TerrainViewPlugin {
             schedule: self.schedule,

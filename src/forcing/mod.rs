@@ -1,4 +1,4 @@
-//! What acts on the ground: rain, evaporation, springs and drains.
+//! What acts on the ground: edits, rain, evaporation, springs and drains.
 //!
 //! Each is a resource or a component whose presence turns it on, and each books
 //! what it really did in the terrain's ledger. In a step they act in the order
@@ -7,6 +7,7 @@
 
 mod disc;
 mod drops;
+pub mod edits;
 mod evaporation;
 mod rain;
 mod springs;
@@ -20,7 +21,7 @@ use crate::{
     schedule::{ErosionStep, ErosionStepSystems},
     terrain::{Grid, TILE, Terrain, add_exactly},
 };
-use bevy::prelude::*;
+use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
 
 /// The sets within [`ErosionStepSystems::Forcing`], in this order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,7 +42,8 @@ const MAX_DEPTH: f64 = 1e6;
 /// Millimetres an hour in a metre a second.
 const MM_PER_HOUR: f64 = 3.6e6;
 
-pub(crate) fn build(app: &mut App) {
+pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
+    edits::build(app, schedule);
     app.register_type::<Rain>()
         .register_type::<Evaporation>()
         .register_type::<WaterSource>()

@@ -12,6 +12,7 @@ mod grid;
 mod hash;
 pub mod landform;
 mod ledger;
+mod raycast;
 mod sample;
 mod tiles;
 
@@ -22,10 +23,13 @@ pub use flow::{FILM, Flow};
 pub use grid::{Grid, TILE};
 pub use landform::Landform;
 pub use ledger::{Ledger, SolidsLedger, WaterLedger};
+pub use raycast::TerrainHit;
+pub use sample::GroundPoint;
 
 use crate::parallel::Workers;
 use bevy::{math::*, prelude::*};
 use core::sync::atomic::{AtomicU64, Ordering};
+use raycast::HeightBounds;
 use tiles::TileRevisions;
 
 /// A layer of the terrain.
@@ -111,6 +115,8 @@ pub struct Terrain {
     /// compute alike at any altitude.
     datum: f32,
     tiles: TileRevisions,
+    /// For rays.
+    bounds: HeightBounds,
     water_tiles: TileRevisions,
     /// Running terms of the ledger; its standing volumes are summed on demand.
     pub(crate) account: Ledger,
@@ -159,6 +165,7 @@ impl Terrain {
             borders: Borders::default(),
             datum: 0.0,
             tiles: TileRevisions::new(&grid),
+            bounds: HeightBounds::new(&grid),
             water_tiles: TileRevisions::new(&grid),
             account: Ledger::default(),
             grid,
@@ -393,6 +400,30 @@ impl Terrain {
             flow: self.flow.as_mut(),
             account: &mut self.account,
         }
+    }
+
+    /// The hardness map; of hardness 0 everywhere if there was none.
+    pub(crate) fn hardness_mut(&mut self) -> &mut [f32] {
+        let cells = self.grid.cells();
+        self.hardness.get_or_insert_with(|| vec![0.0; cells])
+    }
+
+    /// Bedrock with its rest, and soil, of a cell.
+    pub(crate) fn ground_parts(&self, index: usize) -> (f32, f32, f32) {
+        (
+            self.bedrock[index],
+            self.bedrock_rest[index],
+            self.soil[index],
+        )
+    }
+
+    /// Water with its rest, and what it carries, of a cell.
+    pub(crate) fn water_parts(&self, index: usize) -> (f32, f32, f32) {
+        (
+            self.water[index],
+            self.water_rest[index],
+            self.suspended[index],
+        )
     }
 
     /// Makes room for moving water; still water unless some moves already.

@@ -1,10 +1,141 @@
-//! Reading the terrain at world positions: bilinear between cell centres,
+//! Reading the terrain at world positions, one by one or in batches: bilinear between cell centres,
 //! constant in the half cell outside the outermost centres, `None` beyond.
 
 use super::{Layer, Terrain};
+use crate::parallel::Workers;
 use bevy::math::*;
 
+/// Positions that one worker looks up at a time.
+const BATCH: usize = 2048;
+
+/// The ground at a position.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GroundPoint {
+    /// World height. units: m
+    pub height: f32,
+    /// Upward unit normal.
+    pub normal: Vec3,
+}
+
 impl Terrain {
+    /// Height and normal of the ground at a position (its y is ignored): the
+    /// same as [`height_at`](Self::height_at) and [`normal_at`](Self::normal_at),
+    /// at once.
+    pub fn ground_at(&self, position: Vec3) -> Option<GroundPoint> {
+        let patch = self.patch(position)?;
+        let last = self.size() - 1;
+        let low = patch.low;
+        if low.cmplt(UVec2::ONE).any() || (low + 2).cmpgt(last).any() {
+            return Some(GroundPoint {
+                height: self.height_at(position)?,
+                normal: self.normal_at(position)?,
+            });
+        }
+        // All twelve cells that the four corners' slopes need, row by row.
+        let width = self.grid().width();
+        let first = self.grid().index(low.x, low.y) - width - 1;
+        let rows: [[f32; 4]; 4] = core::array::from_fn(|row| {
+            let from = first + row * width;
+            let bedrock = &self.bedrock()[from..from + 4];
+            let soil = &self.soil()[from..from + 4];
+            core::array::from_fn(|i| bedrock[i] + soil[i])
+        });
+        let Vec2 { x, y } = patch.fraction;
+        let blend = |a: f32, b: f32, c: f32, d: f32| {
+            (a * (1.0 - x) + b * x) * (1.0 - y) + (c * (1.0 - x) + d * x) * y
+        };
+        let [north, upper, lower, south] = rows;
+        let twice = 2.0 * self.cell_size();
+        let along_x = blend(
+            upper[2] - upper[0],
+            upper[3] - upper[1],
+            lower[2] - lower[0],
+            lower[3] - lower[1],
+        ) / twice;
+        let along_z = blend(
+            lower[1] - north[1],
+            lower[2] - north[2],
+            south[1] - upper[1],
+            south[2] - upper[2],
+        ) / twice;
+        Some(GroundPoint {
+            height: blend(upper[1], upper[2], lower[1], lower[2]) + self.grid().origin().y,
+            normal: Vec3::new(-along_x, 1.0, -along_z).normalize(),
+        })
+    }
+
+    /// [`ground_at`](Self::ground_at) for many positions, on all of Bevy's
+    /// compute threads. `points` gets a value for each position.
+    pub fn ground_at_all(&self, positions: &[Vec3], points: &mut Vec<Option<GroundPoint>>) {
+        self.look_up(positions, points, |position| self.ground_at(position));
+    }
+
+    /// [`raycast`](Self::raycast) for many rays, on all of Bevy's compute
+    /// threads. `hits` gets a value for each ray.
+    pub fn raycast_all(&self, rays: &[Ray3d], far: f32, hits: &mut Vec<Option<super::TerrainHit>>) {
+        self.look_up(rays, hits, |ray| self.raycast(ray, far));
+    }
+
+    /// Any lookup for many keys at once, on all of Bevy's compute threads.
+    fn look_up<K: Copy + Sync, V: Clone + Send>(
+        &self,
+        keys: &[K],
+        values: &mut Vec<Option<V>>,
+        look: impl Fn(K) -> Option<V> + Sync,
+    ) {
+        values.clear();
+        values.resize(keys.len(), None);
+        let parts = keys.chunks(BATCH).zip(values.chunks_mut(BATCH));
+        Workers::global().each(parts, |(keys, values)| {
+            for (key, value) in keys.iter().zip(values) {
+                *value = look(*key);
+            }
+        });
+    }
+
+    /// Rise of the ground per metre along +X and +Z at a position (its y is
+    /// ignored).
+    pub fn slope_at(&self, position: Vec3) -> Option<Vec2> {
+        let normal = self.normal_at(position)?;
+        Some(-normal.xz() / normal.y)
+    }
+
+    /// Depth of the water at a position (its y is ignored). units: m
+    pub fn water_depth_at(&self, position: Vec3) -> Option<f32> {
+        Some(self.patch(position)?.blend(|i| self.water()[i]))
+    }
+
+    /// World height of the water's surface at a position (its y is ignored), or
+    /// `None` where it is dry. Between wet and dry cells it goes on level, into
+    /// the bank. units: m
+    pub fn water_surface_at(&self, position: Vec3) -> Option<f32> {
+        let patch = self.patch(position)?;
+        let [mut level, mut weight] = [0.0, 0.0];
+        for (cell, share) in patch.shares() {
+            if self.water()[cell] > super::FILM {
+                level += share * (self.ground(cell) + self.water()[cell]);
+                weight += share;
+            }
+        }
+        let level = (weight > 0.0).then(|| level / weight)?;
+        let ground = patch.blend(|i| self.ground(i));
+        (level > ground).then(|| level + self.grid().origin().y)
+    }
+
+    /// Velocity of the water at a position (its y is ignored), along +X and +Z.
+    /// Zero where it is dry or no water model has run. units: m/s
+    pub fn velocity_at(&self, position: Vec3) -> Option<Vec2> {
+        let patch = self.patch(position)?;
+        Some(patch.blend_vectors(|x, y| self.velocity(x, y), self.grid().width()))
+    }
+
+    /// Discharge of the water per metre of width at a position (its y is
+    /// ignored), along +X and +Z. units: m²/s
+    pub fn discharge_at(&self, position: Vec3) -> Option<Vec2> {
+        let patch = self.patch(position)?;
+        Some(patch.blend_vectors(|x, y| self.discharge(x, y), self.grid().width()))
+    }
+
     /// World height of the ground at a position (its y is ignored). units: m
     pub fn height_at(&self, position: Vec3) -> Option<f32> {
         let patch = self.patch(position)?;
@@ -72,6 +203,7 @@ impl Terrain {
         let low = at.as_uvec2().min(last);
         let high = (low + 1).min(last);
         Some(Patch {
+            low,
             corners: [
                 grid.index(low.x, low.y),
                 grid.index(high.x, low.y),
@@ -85,11 +217,32 @@ impl Terrain {
 
 /// Four cells around a position, and how far it lies between them.
 struct Patch {
+    low: UVec2,
     corners: [usize; 4],
     fraction: Vec2,
 }
 
 impl Patch {
+    /// The cells and their shares of a value between them.
+    fn shares(&self) -> [(usize, f32); 4] {
+        let [a, b, c, d] = self.corners;
+        let Vec2 { x, y } = self.fraction;
+        [
+            (a, (1.0 - x) * (1.0 - y)),
+            (b, x * (1.0 - y)),
+            (c, (1.0 - x) * y),
+            (d, x * y),
+        ]
+    }
+
+    fn blend_vectors(&self, value: impl Fn(u32, u32) -> Vec2, width: usize) -> Vec2 {
+        let value = |cell: usize| value((cell % width) as u32, (cell / width) as u32);
+        self.shares()
+            .iter()
+            .map(|&(cell, share)| share * value(cell))
+            .sum()
+    }
+
     fn blend(&self, value: impl Fn(usize) -> f32) -> f32 {
         let [a, b, c, d] = self.corners.map(value);
         let Vec2 { x, y } = self.fraction;

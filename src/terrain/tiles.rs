@@ -37,6 +37,18 @@ impl TileRevisions {
         }
     }
 
+    /// The newest change of a tile and of those east and south of it, whose
+    /// first cells are the last vertices of its chunk.
+    pub fn newest_around(&self, tile: UVec2) -> u64 {
+        let to = (tile + 2).min(self.tiles);
+        let rows = tile.y..to.y;
+        let numbers = rows.flat_map(|y| (tile.x..to.x).map(move |x| y * self.tiles.x + x));
+        let newest = numbers
+            .filter_map(|tile| self.last.get(tile as usize))
+            .max();
+        newest.copied().unwrap_or_default()
+    }
+
     pub fn mark_all(&mut self) {
         self.current += 1;
         self.last.fill(self.current);

@@ -1,0 +1,411 @@
+//! Applies an edit to a terrain. Plain Rust, no app needed.
+
+use super::{EditAction, Fill, Matter, Supply, TerrainEdit, brush::Footprint};
+use crate::{
+    forcing::{add_counted, gain},
+    terrain::{Landform, SettingsError, Terrain, add_exactly, landform::Fbm},
+};
+use bevy::{math::*, prelude::*};
+
+/// Most that one edit may change a cell by. units: m
+const MOST: f32 = 1e6;
+/// A hand with less than this is empty. units: m³
+const EMPTY: f64 = 1e-6;
+/// The share of the difference that may flow between two cells in one round of
+/// smoothing, and the most rounds in one edit.
+const SMOOTHING: (f32, u32) = (0.2, 64);
+
+/// What an edit really did.
+#[derive(Reflect, Clone, Copy, Debug, Default, PartialEq)]
+#[reflect(Default)]
+pub struct EditEffect {
+    /// Soil, rock and sediment that the terrain gained or, below zero, lost.
+    /// units: m³
+    pub solids: f64,
+    /// Water that the terrain gained or, below zero, lost. units: m³
+    pub water: f64,
+}
+
+/// Wanted changes of the cells of a window of the grid.
+struct Window {
+    footprint: Footprint,
+    width: usize,
+    /// Row by row. units: m
+    change: Vec<f32>,
+}
+
+impl Window {
+    fn new(footprint: Footprint, change: impl Fn(usize, usize, f32) -> f32) -> Self {
+        let width = footprint.columns.len();
+        let mut changes = Vec::with_capacity(width * footprint.rows.len());
+        for y in footprint.rows.clone() {
+            for x in footprint.columns.clone() {
+                let weight = footprint.weight(x, y);
+                let wanted = if weight > 0.0 {
+                    change(x, y, weight)
+                } else {
+                    0.0
+                };
+                changes.push(wanted.clamp(-MOST, MOST));
+            }
+        }
+        Self {
+            footprint,
+            width,
+            change: changes,
+        }
+    }
+
+    /// Index in the grid and wanted change of every cell that is to change.
+    fn changes(&self, grid_width: usize) -> impl Iterator<Item = (usize, f32)> + '_ {
+        let first = (self.footprint.columns.start, self.footprint.rows.start);
+        let cells = self.change.iter().enumerate();
+        cells
+            .filter(|(_, change)| **change != 0.0)
+            .map(move |(i, &change)| {
+                let (x, y) = (first.0 + i % self.width, first.1 + i / self.width);
+                (y * grid_width + x, change)
+            })
+    }
+}
+
+impl TerrainEdit {
+    /// The cells that it may change.
+    pub(super) fn footprint(&self, terrain: &Terrain) -> Footprint {
+        Footprint::new(self.brush, terrain.grid(), self.from, self.to)
+    }
+
+    /// Applies the edit at once, whatever its stamp. Returns what it really
+    /// did: nothing where it lies outside the land.
+    pub fn apply(&self, terrain: &mut Terrain) -> Result<EditEffect, SettingsError> {
+        self.check()?;
+        let footprint = self.footprint(terrain);
+        let tiles = footprint.tiles(terrain.grid());
+        let amount = self.strength * self.seconds;
+        if tiles.is_empty() || amount == 0.0 {
+            return Ok(EditEffect::default());
+        }
+        let effect = match &self.action {
+            EditAction::SetHardness { value } => {
+                set_hardness(terrain, &footprint, *value, amount);
+                terrain.mark_tiles(tiles);
+                return Ok(EditEffect::default());
+            }
+            EditAction::Add(Matter::Water) => {
+                let effect = self.add_water(terrain, footprint, amount);
+                terrain.mark_water_tiles(tiles);
+                effect
+            }
+            EditAction::Remove(Matter::Water) => {
+                let effect = self.take_water(terrain, footprint, amount);
+                terrain.mark_water_tiles(tiles);
+                effect
+            }
+            _ => {
+                let window = self.wanted(terrain, footprint, amount);
+                let effect = self.move_ground(terrain, &window);
+                terrain.mark_tiles(tiles);
+                effect
+            }
+        };
+        let account = &mut terrain.account;
+        match self.supply {
+            Supply::Endless => {
+                account.solids.added += effect.solids;
+                account.water.added += effect.water;
+            }
+            Supply::Hand => {
+                account.solids.carried -= effect.solids;
+                account.water.carried -= effect.water;
+            }
+        }
+        Ok(effect)
+    }
+
+    /// The change of the ground that the edit asks for.
+    fn wanted(&self, terrain: &Terrain, footprint: Footprint, amount: f32) -> Window {
+        let grid = *terrain.grid();
+        let ground = |x: usize, y: usize| terrain.relative_ground(y * grid.width() + x);
+        // Heights of the world to heights above the datum.
+        let base = grid.origin().y + terrain.datum();
+        let towards = |target: f32, x: usize, y: usize, weight: f32| {
+            let most = amount * weight;
+            (target - base - ground(x, y)).clamp(-most, most)
+        };
+        match &self.action {
+            EditAction::Raise | EditAction::Add(_) => Window::new(footprint, |_, _, w| amount * w),
+            EditAction::Lower | EditAction::Remove(_) => {
+                Window::new(footprint, |_, _, w| -amount * w)
+            }
+            EditAction::Flatten { height } => {
+                Window::new(footprint, |x, y, w| towards(*height, x, y, w))
+            }
+            EditAction::Ramp => {
+                let line = footprint.clone();
+                let height = |x, y| self.from.y + (self.to.y - self.from.y) * line.along(x, y);
+                Window::new(footprint, |x, y, w| towards(height(x, y), x, y, w))
+            }
+            EditAction::Stamp { map, turn } => {
+                let turn = f64::from(*turn);
+                let turn = Vec2::new(libm::cos(turn) as f32, libm::sin(turn) as f32);
+                let (print, radius) = (footprint.clone(), footprint.radius());
+                let place = |x, y| turn.rotate(print.away(x, y) / radius);
+                Window::new(footprint, |x, y, w| amount * w * map.at(place(x, y)))
+            }
+            EditAction::Noise { seed, feature_size } => {
+                self.noise(terrain, footprint, amount, *seed, *feature_size)
+            }
+            EditAction::Smooth => smooth(terrain, footprint, amount),
+            // Done elsewhere: it changes no ground.
+            EditAction::SetHardness { .. } => Window::new(footprint, |_, _, _| 0.0),
+        }
+    }
+
+    /// Bumps whose weighted mean is zero, so that as much is added as taken.
+    fn noise(
+        &self,
+        terrain: &Terrain,
+        footprint: Footprint,
+        amount: f32,
+        seed: u32,
+        feature_size: f32,
+    ) -> Window {
+        let grid = *terrain.grid();
+        let bumps = Fbm {
+            octaves: 4,
+            ..Fbm::seeded(seed)
+                .with_feature_size(f64::from(feature_size))
+                .with_height(2.0)
+        };
+        let height = bumps.sampler(grid.extent().as_dvec2());
+        let l = f64::from(grid.cell_size());
+        let mut window = Window::new(footprint, |x, y, _| {
+            height(DVec2::new(x as f64, y as f64) * l) as f32
+        });
+        let places = || {
+            let Footprint { columns, rows, .. } = &window.footprint;
+            let columns = columns.clone();
+            rows.clone()
+                .flat_map(move |y| columns.clone().map(move |x| (x, y)))
+        };
+        let weights: Vec<f32> = places()
+            .map(|(x, y)| window.footprint.weight(x, y))
+            .collect();
+        let (mut sum, mut weight) = (0.0f64, 0.0f64);
+        for (value, w) in window.change.iter().zip(&weights) {
+            sum += f64::from(*value) * f64::from(*w);
+            weight += f64::from(*w);
+        }
+        let mean = (sum / weight.max(1e-30)) as f32;
+        for (value, w) in window.change.iter_mut().zip(&weights) {
+            *value = (amount * w * (*value - mean)).clamp(-MOST, MOST);
+        }
+        window
+    }
+
+    /// Takes and adds ground as the window asks, as far as the supply allows.
+    fn move_ground(&self, terrain: &mut Terrain, window: &Window) -> EditEffect {
+        let grid = *terrain.grid();
+        let layers = terrain.layers_mut();
+        let takes = match self.action {
+            EditAction::Remove(Matter::Soil) => (true, false),
+            EditAction::Remove(Matter::Rock) => (false, true),
+            _ => (true, true),
+        };
+        let (mut soil_taken, mut rock_taken, mut wanted) = (0.0f64, 0.0f64, 0.0f64);
+        for (cell, change) in window.changes(grid.width()) {
+            if change > 0.0 {
+                wanted += f64::from(change);
+                continue;
+            }
+            let mut left = -change;
+            if takes.0 {
+                let soil = &mut layers.soil[cell];
+                let (before, taken) = (*soil, left.min(*soil));
+                *soil -= taken;
+                left -= taken;
+                soil_taken += f64::from(before) - f64::from(*soil);
+            }
+            if takes.1 && left > 0.0 && layers.bedrock[cell] > -1e9 + MOST {
+                let (bedrock, rest) = (&mut layers.bedrock[cell], &mut layers.bedrock_rest[cell]);
+                let before = (*bedrock, *rest);
+                add_exactly(bedrock, rest, -left);
+                rock_taken -= gain(before, (*bedrock, *rest));
+            }
+        }
+
+        let taken = soil_taken + rock_taken;
+        let share = match (&self.action, self.supply) {
+            // What leaves one cell arrives in another, and no more than that.
+            (EditAction::Smooth | EditAction::Noise { .. }, _) => share_of(taken, wanted),
+            (_, Supply::Endless) => 1.0,
+            (_, Supply::Hand) => {
+                let hand = layers.account.solids.carried + taken * grid.cell_area();
+                share_of((hand - EMPTY).max(0.0) / grid.cell_area(), wanted)
+            }
+        };
+        // Evened ground stays what it was; new ground is of the edit's choice.
+        let rock_share = match (&self.action, self.fill) {
+            (EditAction::Smooth | EditAction::Noise { .. }, _) if taken > 0.0 => {
+                (rock_taken / taken).clamp(0.0, 1.0)
+            }
+            (EditAction::Add(Matter::Soil), _) => 0.0,
+            (EditAction::Add(Matter::Rock), _) => 1.0,
+            (_, Fill::Rock) => 1.0,
+            (_, Fill::Soil) => 0.0,
+        };
+        let mut added = 0.0f64;
+        for (cell, change) in window.changes(grid.width()) {
+            let change = f64::from(change) * share;
+            if change <= 0.0 {
+                continue;
+            }
+            let rock = (change * rock_share) as f32;
+            if rock > 0.0 && layers.bedrock[cell] < 1e9 - MOST {
+                let (bedrock, rest) = (&mut layers.bedrock[cell], &mut layers.bedrock_rest[cell]);
+                added += add_counted(bedrock, rest, rock);
+            }
+            let earth = (change * (1.0 - rock_share)) as f32;
+            let soil = &mut layers.soil[cell];
+            if earth > 0.0 && *soil < 1e9 - MOST {
+                let before = *soil;
+                *soil += earth;
+                added += f64::from(*soil) - f64::from(before);
+            }
+        }
+        layers.account.solids.moved += taken * grid.cell_area();
+        EditEffect {
+            solids: (added - taken) * grid.cell_area(),
+            water: 0.0,
+        }
+    }
+
+    fn add_water(&self, terrain: &mut Terrain, footprint: Footprint, amount: f32) -> EditEffect {
+        let grid = *terrain.grid();
+        let window = Window::new(footprint, |_, _, w| amount * w);
+        let layers = terrain.layers_mut();
+        let wanted: f64 = window
+            .changes(grid.width())
+            .map(|(_, d)| f64::from(d))
+            .sum();
+        let share = match self.supply {
+            Supply::Endless => 1.0,
+            Supply::Hand => {
+                let hand = (layers.account.water.carried - EMPTY).max(0.0);
+                share_of(hand / grid.cell_area(), wanted)
+            }
+        };
+        let mut added = 0.0f64;
+        for (cell, depth) in window.changes(grid.width()) {
+            let depth = (f64::from(depth) * share) as f32;
+            if depth > 0.0 && layers.water[cell] < 1e9 - MOST {
+                let (water, rest) = (&mut layers.water[cell], &mut layers.water_rest[cell]);
+                added += add_counted(water, rest, depth);
+            }
+        }
+        EditEffect {
+            solids: 0.0,
+            water: added * grid.cell_area(),
+        }
+    }
+
+    fn take_water(&self, terrain: &mut Terrain, footprint: Footprint, amount: f32) -> EditEffect {
+        let grid = *terrain.grid();
+        let window = Window::new(footprint, |_, _, w| amount * w);
+        let layers = terrain.layers_mut();
+        let (mut water, mut load) = (0.0f64, 0.0f64);
+        for (cell, depth) in window.changes(grid.width()) {
+            let before = (layers.water[cell], layers.water_rest[cell]);
+            if before.0 <= 0.0 {
+                continue;
+            }
+            let mut after = before;
+            add_exactly(&mut after.0, &mut after.1, -depth);
+            if after.0 <= 0.0 {
+                after = (0.0, 0.0);
+            }
+            water += gain(before, after);
+            (layers.water[cell], layers.water_rest[cell]) = after;
+            // What the water carries goes with it.
+            let carried = &mut layers.suspended[cell];
+            let remains = *carried * (after.0 / before.0).clamp(0.0, 1.0);
+            load += f64::from(remains) - f64::from(*carried);
+            *carried = remains;
+        }
+        EditEffect {
+            solids: load * grid.cell_area(),
+            water: water * grid.cell_area(),
+        }
+    }
+}
+
+/// The share of what is wanted that there is. Rounding may not make it more:
+/// a hand holds no less than nothing.
+fn share_of(there: f64, wanted: f64) -> f64 {
+    if there >= wanted || wanted <= 0.0 {
+        1.0
+    } else {
+        (there / wanted * (1.0 - 1e-7)).max(0.0)
+    }
+}
+
+fn set_hardness(terrain: &mut Terrain, footprint: &Footprint, value: f32, amount: f32) {
+    let grid = *terrain.grid();
+    for y in footprint.rows.clone() {
+        for x in footprint.columns.clone() {
+            let most = amount * footprint.weight(x, y);
+            let hardness = terrain.hardness_mut();
+            let hardness = &mut hardness[y * grid.width() + x];
+            *hardness = (*hardness + (value - *hardness).clamp(-most, most)).clamp(0.0, 1.0);
+        }
+    }
+}
+
+/// Diffusion of the ground within the brush; its weight limits what may flow.
+fn smooth(terrain: &Terrain, footprint: Footprint, amount: f32) -> Window {
+    let grid = *terrain.grid();
+    let before = |x: usize, y: usize| terrain.relative_ground(y * grid.width() + x);
+    let (columns, rows) = (footprint.columns.clone(), footprint.rows.clone());
+    let (width, height) = (columns.len(), rows.len());
+    let places = || {
+        let columns = columns.clone();
+        rows.clone()
+            .flat_map(move |y| columns.clone().map(move |x| (x, y)))
+    };
+    let old: Vec<f32> = places().map(|(x, y)| before(x, y)).collect();
+    let weights: Vec<f32> = places().map(|(x, y)| footprint.weight(x, y)).collect();
+
+    let whole = amount / (grid.cell_size() * grid.cell_size());
+    let rounds = ((whole / SMOOTHING.0).ceil() as u32).clamp(1, SMOOTHING.1);
+    let share = (whole / rounds as f32).min(SMOOTHING.0);
+    let mut new = old.clone();
+    let mut change = vec![0.0f32; new.len()];
+    for _ in 0..rounds {
+        change.fill(0.0);
+        let mut exchange = |a: usize, b: usize| {
+            let flow = share * weights[a].min(weights[b]) * (new[a] - new[b]);
+            change[a] -= flow;
+            change[b] += flow;
+        };
+        for y in 0..height {
+            for x in 0..width {
+                let here = y * width + x;
+                if x + 1 < width {
+                    exchange(here, here + 1);
+                }
+                if y + 1 < height {
+                    exchange(here, here + width);
+                }
+            }
+        }
+        for (new, change) in new.iter_mut().zip(&change) {
+            *new += change;
+        }
+    }
+    let change = new.iter().zip(&old).map(|(new, old)| new - old).collect();
+    Window {
+        footprint,
+        width,
+        change,
+    }
+}

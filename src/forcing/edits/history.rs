@@ -1,0 +1,383 @@
+//! Undo and redo of edits while the simulation goes on.
+//!
+//! For each edited cell the history keeps what a layer was before an edit and
+//! after it. Undo gives the old value back where nothing else has changed the
+//! cell since, bit by bit. Where water or gravity went on, it takes back the
+//! edit's difference only, as far as that is still there: erosion's own work
+//! stays.
+
+use super::{EditAction, EditEffect, Matter, TerrainEdit};
+use crate::{
+    forcing::BAND,
+    terrain::{Grid, SettingsError, Terrain, add_exactly},
+};
+use bevy::prelude::*;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Cells of a tile.
+const CELLS: usize = BAND * BAND;
+
+/// What was edited, to undo and redo it. Bounded in memory: the oldest edits
+/// are forgotten first. It belongs to one terrain and is emptied with it.
+#[derive(Resource, Debug)]
+pub struct TerrainHistory {
+    limit: usize,
+    terrain: u64,
+    done: VecDeque<Entry>,
+    undone: Vec<Entry>,
+}
+
+impl Default for TerrainHistory {
+    fn default() -> Self {
+        Self::with_limit(64 << 20)
+    }
+}
+
+/// What belongs together: one edit, or a stroke of them.
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    stroke: u64,
+    /// By row-major number of the tile.
+    tiles: BTreeMap<usize, Patch>,
+    /// What the hand gained. units: m³
+    hand_solids: f64,
+    hand_water: f64,
+}
+
+/// Layers of one tile before and after; empty where an edit leaves them alone.
+#[derive(Clone, Debug, Default)]
+struct Patch {
+    ground: Vec<GroundChange>,
+    water: Vec<WaterChange>,
+    hardness: Vec<Change<f32>>,
+}
+
+type Change<T> = [T; 2];
+/// Bedrock with its rest, and soil.
+type GroundChange = Change<(f32, f32, f32)>;
+/// Water with its rest, and what it carries.
+type WaterChange = Change<(f32, f32, f32)>;
+
+impl Entry {
+    fn bytes(&self) -> usize {
+        let tile = |patch: &Patch| {
+            patch.ground.len() * size_of::<GroundChange>()
+                + patch.water.len() * size_of::<WaterChange>()
+                + patch.hardness.len() * size_of::<Change<f32>>()
+                + size_of::<Patch>()
+        };
+        size_of::<Self>() + self.tiles.values().map(tile).sum::<usize>()
+    }
+}
+
+/// The layers that an action may change.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    Ground,
+    Water,
+    Hardness,
+}
+
+impl Part {
+    fn of(action: &EditAction) -> Self {
+        match action {
+            EditAction::Add(Matter::Water) | EditAction::Remove(Matter::Water) => Part::Water,
+            EditAction::SetHardness { .. } => Part::Hardness,
+            _ => Part::Ground,
+        }
+    }
+}
+
+impl TerrainHistory {
+    /// A history that keeps at most so many bytes; 0 keeps nothing.
+    pub fn with_limit(bytes: usize) -> Self {
+        Self {
+            limit: bytes,
+            terrain: 0,
+            done: VecDeque::new(),
+            undone: Vec::new(),
+        }
+    }
+
+    /// How many edits or strokes can be undone.
+    pub fn undo_count(&self) -> usize {
+        self.done.len()
+    }
+
+    /// How many edits or strokes can be redone.
+    pub fn redo_count(&self) -> usize {
+        self.undone.len()
+    }
+
+    /// Memory that it holds. units: bytes
+    pub fn bytes(&self) -> usize {
+        let entries = self.done.iter().chain(&self.undone);
+        entries.map(Entry::bytes).sum()
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.done.clear();
+        self.undone.clear();
+    }
+
+    /// Applies an edit and remembers it.
+    pub fn apply(
+        &mut self,
+        edit: &TerrainEdit,
+        terrain: &mut Terrain,
+    ) -> Result<EditEffect, SettingsError> {
+        edit.check()?;
+        self.belong_to(terrain);
+        if self.limit == 0 {
+            return edit.apply(terrain);
+        }
+        let part = Part::of(&edit.action);
+        let tiles = edit.footprint(terrain).tiles(terrain.grid());
+        let before: Vec<Patch> = tiles
+            .iter()
+            .map(|&tile| read_tile(terrain, tile, part))
+            .collect();
+        let hand = hand(terrain);
+        let effect = edit.apply(terrain)?;
+        self.undone.clear();
+
+        let joins = edit.stroke != 0 && self.done.back().is_some_and(|e| e.stroke == edit.stroke);
+        if !joins {
+            self.done.push_back(Entry {
+                stroke: edit.stroke,
+                ..default()
+            });
+        }
+        if let Some(entry) = self.done.back_mut() {
+            entry.hand_solids += terrain.account.solids.carried - hand.0;
+            entry.hand_water += terrain.account.water.carried - hand.1;
+            for (tile, mut patch) in tiles.into_iter().zip(before) {
+                patch.take_after(terrain, tile);
+                match entry.tiles.get_mut(&tile) {
+                    Some(known) => known.join(patch),
+                    None => {
+                        entry.tiles.insert(tile, patch);
+                    }
+                }
+            }
+        }
+        self.shrink();
+        Ok(effect)
+    }
+
+    /// Takes the last edit or stroke back. Returns whether there was one.
+    pub fn undo(&mut self, terrain: &mut Terrain) -> bool {
+        self.belong_to(terrain);
+        let Some(entry) = self.done.pop_back() else {
+            return false;
+        };
+        self.undone.push(entry.turn_back(terrain));
+        true
+    }
+
+    /// Does the edit or stroke that was last undone again. Returns whether
+    /// there was one.
+    pub fn redo(&mut self, terrain: &mut Terrain) -> bool {
+        self.belong_to(terrain);
+        let Some(entry) = self.undone.pop() else {
+            return false;
+        };
+        self.done.push_back(entry.turn_back(terrain));
+        true
+    }
+
+    fn belong_to(&mut self, terrain: &Terrain) {
+        if self.terrain != terrain.id.get() {
+            self.terrain = terrain.id.get();
+            self.clear();
+        }
+    }
+
+    fn shrink(&mut self) {
+        let mut bytes = self.bytes();
+        while bytes > self.limit
+            && let Some(oldest) = self.done.pop_front()
+        {
+            bytes -= oldest.bytes();
+        }
+    }
+}
+
+fn hand(terrain: &Terrain) -> (f64, f64) {
+    let account = &terrain.account;
+    (account.solids.carried, account.water.carried)
+}
+
+/// Indices of a tile's cells in the grid.
+fn cells_of(grid: &Grid, tile: usize) -> impl Iterator<Item = usize> + use<> {
+    let (wide, width) = (grid.tiles().x as usize, grid.width());
+    let coord = UVec2::new((tile % wide) as u32, (tile / wide) as u32);
+    let (columns, rows) = grid.tile_cells(coord);
+    rows.flat_map(move |y| columns.clone().map(move |x| y * width + x))
+}
+
+/// Values of a tile now, as both before and after.
+fn read_tile(terrain: &Terrain, tile: usize, part: Part) -> Patch {
+    let mut patch = Patch::default();
+    let cells = cells_of(terrain.grid(), tile);
+    match part {
+        Part::Ground => {
+            patch.ground.reserve(CELLS);
+            patch
+                .ground
+                .extend(cells.map(|i| [terrain.ground_parts(i); 2]));
+        }
+        Part::Water => {
+            patch.water.reserve(CELLS);
+            patch
+                .water
+                .extend(cells.map(|i| [terrain.water_parts(i); 2]));
+        }
+        Part::Hardness => {
+            let hardness = terrain.hardness();
+            let value = |i: usize| hardness.map_or(0.0, |hardness| hardness[i]);
+            patch.hardness.extend(cells.map(|i| [value(i); 2]));
+        }
+    }
+    patch
+}
+
+impl Patch {
+    /// Notes what the tile is after the edit.
+    fn take_after(&mut self, terrain: &Terrain, tile: usize) {
+        let cells = || cells_of(terrain.grid(), tile);
+        for (change, i) in self.ground.iter_mut().zip(cells()) {
+            change[1] = terrain.ground_parts(i);
+        }
+        for (change, i) in self.water.iter_mut().zip(cells()) {
+            change[1] = terrain.water_parts(i);
+        }
+        if let Some(hardness) = terrain.hardness() {
+            for (change, i) in self.hardness.iter_mut().zip(cells()) {
+                change[1] = hardness[i];
+            }
+        }
+    }
+
+    /// Takes a later edit of the same stroke in.
+    fn join(&mut self, later: Patch) {
+        join_all(&mut self.ground, later.ground, shifted);
+        join_all(&mut self.water, later.water, shifted);
+        join_all(&mut self.hardness, later.hardness, |before, from, to| {
+            before + (to - from)
+        });
+    }
+}
+
+/// Joins the changes of an edit with those of the one after it. What the
+/// simulation did between them is no edit: the first value moves with it.
+fn join_all<T: Copy + PartialEq>(
+    known: &mut Vec<Change<T>>,
+    later: Vec<Change<T>>,
+    shifted: impl Fn(T, T, T) -> T,
+) {
+    if known.is_empty() {
+        *known = later;
+        return;
+    }
+    for (known, later) in known.iter_mut().zip(later) {
+        if known[1] != later[0] {
+            known[0] = shifted(known[0], known[1], later[0]);
+        }
+        known[1] = later[1];
+    }
+}
+
+/// `before` moved by what lies between `from` and `to`.
+fn shifted(before: (f32, f32, f32), from: (f32, f32, f32), to: (f32, f32, f32)) -> (f32, f32, f32) {
+    let (mut high, mut rest) = (before.0, before.1);
+    add_exactly(&mut high, &mut rest, (to.0 - from.0) + (to.1 - from.1));
+    (high, rest, before.2 + (to.2 - from.2))
+}
+
+impl Entry {
+    /// Gives back what was before. Returns the entry that undoes this.
+    fn turn_back(mut self, terrain: &mut Terrain) -> Entry {
+        let grid = *terrain.grid();
+        let (mut solids, mut water) = (0.0f64, 0.0f64);
+        let (mut ground_tiles, mut water_tiles) = (Vec::new(), Vec::new());
+        for (&tile, patch) in &mut self.tiles {
+            if !patch.ground.is_empty() || !patch.hardness.is_empty() {
+                ground_tiles.push(tile);
+            }
+            if !patch.water.is_empty() {
+                water_tiles.push(tile);
+            }
+            if !patch.hardness.is_empty() {
+                let hardness = terrain.hardness_mut();
+                for (change, i) in patch.hardness.iter_mut().zip(cells_of(&grid, tile)) {
+                    let now = hardness[i];
+                    let then = match now == change[1] {
+                        true => change[0],
+                        false => (now + (change[0] - change[1])).clamp(0.0, 1.0),
+                    };
+                    hardness[i] = then;
+                    *change = [now, then];
+                }
+            }
+            let layers = terrain.layers_mut();
+            for (change, i) in patch.ground.iter_mut().zip(cells_of(&grid, tile)) {
+                let now = (layers.bedrock[i], layers.bedrock_rest[i], layers.soil[i]);
+                let then = give_back(now, change, f32::NEG_INFINITY);
+                (layers.bedrock[i], layers.bedrock_rest[i], layers.soil[i]) = then;
+                solids += difference(now, then);
+                *change = [now, then];
+            }
+            for (change, i) in patch.water.iter_mut().zip(cells_of(&grid, tile)) {
+                let now = (layers.water[i], layers.water_rest[i], layers.suspended[i]);
+                let then = give_back(now, change, 0.0);
+                (layers.water[i], layers.water_rest[i], layers.suspended[i]) = then;
+                water += difference((now.0, now.1, 0.0), (then.0, then.1, 0.0));
+                solids += f64::from(then.2) - f64::from(now.2);
+                *change = [now, then];
+            }
+        }
+        terrain.mark_tiles(ground_tiles);
+        terrain.mark_water_tiles(water_tiles);
+
+        // The hand gives back what it took, if it still has it.
+        let account = &mut terrain.account;
+        let solids_back = self.hand_solids.min(account.solids.carried.max(0.0));
+        let water_back = self.hand_water.min(account.water.carried.max(0.0));
+        account.solids.carried -= solids_back;
+        account.water.carried -= water_back;
+        account.solids.added += solids * grid.cell_area() - solids_back;
+        account.water.added += water * grid.cell_area() - water_back;
+        (self.hand_solids, self.hand_water) = (-solids_back, -water_back);
+        self
+    }
+}
+
+/// The value that undoes a change: the old one if nothing else happened, else
+/// the present one less the difference. The first part may not fall below
+/// `lowest`, the last not below zero.
+fn give_back(
+    now: (f32, f32, f32),
+    change: &Change<(f32, f32, f32)>,
+    lowest: f32,
+) -> (f32, f32, f32) {
+    let [before, after] = *change;
+    if before == after {
+        return now;
+    }
+    if now == after {
+        return before;
+    }
+    let (mut high, mut rest, _) = shifted(now, after, before);
+    if high < lowest {
+        (high, rest) = (lowest, 0.0);
+    }
+    (high, rest, (now.2 + (before.2 - after.2)).max(0.0))
+}
+
+/// What a two-float sum and a thickness gained together. units: m
+fn difference(from: (f32, f32, f32), to: (f32, f32, f32)) -> f64 {
+    let part = |from: f32, to: f32| f64::from(to) - f64::from(from);
+    part(from.0, to.0) + part(from.1, to.1) + part(from.2, to.2)
+}
