@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod bake;
 pub mod forcing;
 pub mod models;
 #[cfg(feature = "egui")]
@@ -22,6 +23,7 @@ pub use query::TerrainQuery;
 pub mod prelude {
     pub use crate::{
         ErosionPlugin, TerrainQuery,
+        bake::{Bake, BakeError, BakeFinished, BakeModel, BakeProgress, BakeTask, BakedTerrain},
         forcing::{
             Evaporation, EvaporationSolver, ForcingSystems, Rain, RainPattern, RainSolver,
             WaterSink, WaterSource,
@@ -57,8 +59,11 @@ pub mod prelude {
     };
     #[cfg(all(feature = "serialize", feature = "render"))]
     pub use crate::scene::{ErosionSceneLoader, ErosionScenePlugin};
+    #[cfg(feature = "picking")]
+    pub use crate::view::TerrainPicking;
     #[cfg(feature = "render")]
     pub use crate::view::{
-        Overlay, Palette, TerrainChunk, TerrainView, TerrainViewState, WaterChunk, WaterView,
+        BrushRing, Overlay, Palette, TerrainChunk, TerrainView, TerrainViewState, WaterChunk,
+        WaterView,
     };
 }

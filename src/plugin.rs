@@ -1,7 +1,7 @@
 //! The plugin: puts clock, models and view together. No logic of its own.
 
 use crate::{
-    forcing,
+    bake, forcing,
     models::{
         droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
         pipe::{PipeModel, PipeSolver, PublishedPipe},
@@ -56,6 +56,7 @@ impl Plugin for ErosionPlugin {
                 ModelPlugin::<ThermalSolver>::new(ErosionStepSystems::Thermal),
             ));
         forcing::build(app, self.schedule);
+        bake::build(app, self.schedule);
         #[cfg(feature = "render")]
         app.add_plugins(crate::view::TerrainViewPlugin {
             schedule: self.schedule,

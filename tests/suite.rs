@@ -1,6 +1,7 @@
 //! All integration tests in one program: linking Bevy once is slow enough.
 
 mod app;
+mod bake;
 mod contract;
 mod determinism;
 mod droplets;

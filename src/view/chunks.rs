@@ -6,6 +6,7 @@
 
 use super::{
     Overlay, TerrainView,
+    brush_ring::{BrushRing, draw_ring},
     mesh::{Baseline, ChunkSource, wet_look},
     water::{self, Surface, WaterChunk, WaterMaterial, WaterView, mesh::WaterChunkSource},
 };
@@ -46,6 +47,17 @@ impl Plugin for TerrainViewPlugin {
                     .run_if(resource_exists::<Assets<Mesh>>)
                     .run_if(resource_exists::<Assets<StandardMaterial>>),
             );
+        app.init_resource::<BrushRing>()
+            .register_type::<BrushRing>()
+            .add_systems(
+                self.schedule,
+                draw_ring
+                    .in_set(ErosionSystems::Output)
+                    .run_if(resource_exists::<Assets<Mesh>>)
+                    .run_if(resource_exists::<Assets<StandardMaterial>>),
+            );
+        #[cfg(feature = "picking")]
+        super::picking::build(app);
         water::build(app);
     }
 }

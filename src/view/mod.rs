@@ -9,15 +9,21 @@
 //!
 //! Water is drawn by entities of its own; see [`water`].
 
+mod brush_ring;
 mod chunks;
 pub mod colours;
 pub mod mesh;
 mod overlay;
+#[cfg(feature = "picking")]
+mod picking;
 pub mod water;
 
+pub use brush_ring::{BrushRing, BrushRingMark, ring_mesh};
 pub use chunks::{TerrainChunk, TerrainViewPlugin, TerrainViewState};
 pub use colours::Palette;
 pub use overlay::Overlay;
+#[cfg(feature = "picking")]
+pub use picking::TerrainPicking;
 pub use water::{WaterChunk, WaterMaterial, WaterView};
 
 use bevy::prelude::*;

@@ -1,0 +1,259 @@
+//! Erosion ahead of time: for loading screens and tools.
+//!
+//! A [`Bake`] holds its own terrain and a plan: models for some time, droplets
+//! by number, one after the other. Run it here and now with [`Bake::run`], or
+//! beside a game with [`BakeTask`], which tells how far it is, how long it will
+//! take, and can be cancelled.
+//!
+//! ```
+//! use bevy::math::UVec2;
+//! use bevy_erode::prelude::*;
+//!
+//! let land = Terrain::generate(&Ridged::seeded(7), UVec2::splat(64), 8.0)?;
+//! let aged = Bake::new(land)
+//!     .droplets(Droplets::default(), 2_000)
+//!     .simulate(2.0, [BakeModel::new::<ThermalSolver>(Thermal::default())])
+//!     .run(&BakeProgress::default())?;
+//! assert!(aged.ledger().solids.moved > 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod task;
+
+pub(crate) use task::build;
+pub use task::{BakeFinished, BakeTask, BakedTerrain};
+
+use crate::{
+    models::{
+        Solver,
+        droplet::{DropletSolver, Droplets},
+    },
+    terrain::{Grid, SettingsError, Terrain, in_range},
+};
+use core::{
+    fmt,
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
+};
+use thiserror::Error;
+
+/// Droplets between two looks at the progress.
+const DROPS_AT_ONCE: u64 = 16_384;
+/// Erosion time of a step unless another is asked for. units: s
+const STEP: f32 = 1.0 / 64.0;
+
+/// Why a bake gave no terrain.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum BakeError {
+    /// A setting is wrong. Nothing was run.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// It was cancelled.
+    #[error("the bake was cancelled")]
+    Cancelled,
+}
+
+/// How far a bake is; shared between who runs it and who watches.
+#[derive(Debug, Default)]
+pub struct BakeProgress {
+    /// 0 to 1, as bits.
+    done: AtomicU32,
+    cancelled: AtomicBool,
+}
+
+impl BakeProgress {
+    /// The share that is done, 0 to 1.
+    pub fn done(&self) -> f32 {
+        f32::from_bits(self.done.load(Ordering::Relaxed))
+    }
+
+    /// Asks the bake to stop. It does so after the step under way.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Notes the share that is done.
+    fn reach(&self, done: f64) -> Result<(), BakeError> {
+        let done = done.clamp(0.0, 1.0) as f32;
+        self.done.store(done.to_bits(), Ordering::Relaxed);
+        match self.is_cancelled() {
+            true => Err(BakeError::Cancelled),
+            false => Ok(()),
+        }
+    }
+}
+
+type Advance = Box<dyn FnMut(&mut Terrain, f32) + Send>;
+type Make = Box<dyn Fn(&Grid) -> Result<Advance, SettingsError> + Send + Sync>;
+
+/// A model to be baked: any [`Solver`], so rain too.
+pub struct BakeModel {
+    name: &'static str,
+    make: Make,
+}
+
+impl fmt::Debug for BakeModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BakeModel({})", self.name)
+    }
+}
+
+impl BakeModel {
+    /// The solver `S` with these settings.
+    pub fn new<S: Solver>(settings: S::Settings) -> Self {
+        let make = move |grid: &Grid| {
+            let mut solver = S::new(settings.clone(), grid)?;
+            let advance: Advance = Box::new(move |terrain, dt| solver.step(terrain, dt));
+            Ok(advance)
+        };
+        Self {
+            name: S::NAME,
+            make: Box::new(make),
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Stage {
+    Droplets {
+        settings: Droplets,
+        count: u64,
+    },
+    Models {
+        models: Vec<BakeModel>,
+        seconds: f32,
+        step: f32,
+    },
+}
+
+/// A stage that is ready to run.
+enum Work {
+    Droplets(Box<DropletSolver>, u64),
+    Models(Vec<Advance>, u64, f32),
+}
+
+impl Work {
+    fn parts(&self) -> u64 {
+        match self {
+            Work::Droplets(_, count) => count.div_ceil(DROPS_AT_ONCE),
+            Work::Models(_, steps, _) => *steps,
+        }
+    }
+
+    fn run(
+        self,
+        terrain: &mut Terrain,
+        mut reached: impl FnMut(u64) -> Result<(), BakeError>,
+    ) -> Result<(), BakeError> {
+        let parts = self.parts();
+        match self {
+            Work::Droplets(mut solver, count) => {
+                for part in 0..parts {
+                    let left = count - part * DROPS_AT_ONCE;
+                    solver.rain(terrain, left.min(DROPS_AT_ONCE));
+                    reached(part + 1)?;
+                }
+            }
+            Work::Models(mut models, _, step) => {
+                for part in 0..parts {
+                    for advance in &mut models {
+                        advance(terrain, step);
+                    }
+                    reached(part + 1)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A terrain and what is to be done to it.
+#[derive(Debug)]
+pub struct Bake {
+    terrain: Terrain,
+    stages: Vec<Stage>,
+    step: f32,
+}
+
+impl Bake {
+    /// Nothing to do yet.
+    pub fn new(terrain: Terrain) -> Self {
+        Self {
+            terrain,
+            stages: Vec::new(),
+            step: STEP,
+        }
+    }
+
+    /// Takes steps of another length in the stages that follow. units: s
+    pub fn with_step(self, step: f32) -> Self {
+        Self { step, ..self }
+    }
+
+    /// Then lets so many droplets fall.
+    pub fn droplets(mut self, settings: Droplets, count: u64) -> Self {
+        self.stages.push(Stage::Droplets { settings, count });
+        self
+    }
+
+    /// Then runs models side by side, in this order in every step, for so long.
+    /// units: s
+    pub fn simulate(mut self, seconds: f32, models: impl IntoIterator<Item = BakeModel>) -> Self {
+        self.stages.push(Stage::Models {
+            models: models.into_iter().collect(),
+            seconds,
+            step: self.step,
+        });
+        self
+    }
+
+    /// Checks every setting and makes every solver before anything runs.
+    fn prepare(&self) -> Result<Vec<Work>, SettingsError> {
+        let grid = self.terrain.grid();
+        let work = |stage: &Stage| match stage {
+            Stage::Droplets { settings, count } => {
+                let solver = DropletSolver::new(settings.clone(), grid)?;
+                Ok(Work::Droplets(Box::new(solver), *count))
+            }
+            Stage::Models {
+                models,
+                seconds,
+                step,
+            } => {
+                in_range("Bake", "seconds", *seconds, 0.0..=1e9)?;
+                in_range("Bake", "step", *step, 1e-6..=86_400.0)?;
+                let models = models.iter().map(|model| (model.make)(grid));
+                let steps = (f64::from(*seconds) / f64::from(*step)).round() as u64;
+                Ok(Work::Models(
+                    models.collect::<Result<_, _>>()?,
+                    steps,
+                    *step,
+                ))
+            }
+        };
+        self.stages.iter().map(work).collect()
+    }
+
+    /// Does it all, and returns the terrain. The result does not depend on the
+    /// number of threads.
+    pub fn run(self, progress: &BakeProgress) -> Result<Terrain, BakeError> {
+        let work = self.prepare()?;
+        let mut terrain = self.terrain;
+        // Stages count alike: what a step costs is not known beforehand.
+        let stages = work.len().max(1) as f64;
+        progress.reach(0.0)?;
+        for (number, work) in work.into_iter().enumerate() {
+            let parts = work.parts().max(1) as f64;
+            work.run(&mut terrain, |part| {
+                progress.reach((number as f64 + part as f64 / parts) / stages)
+            })?;
+        }
+        progress.reach(1.0)?;
+        Ok(terrain)
+    }
+}

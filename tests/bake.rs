@@ -1,0 +1,129 @@
+//! Bakes: what they give, progress, cancellation, in an app and without.
+
+use crate::hills;
+use bevy::prelude::*;
+use bevy_erode::prelude::*;
+
+fn plan(terrain: Terrain) -> Bake {
+    Bake::new(terrain)
+        .droplets(Droplets::default(), 20_000)
+        .with_step(0.05)
+        .simulate(
+            1.0,
+            [
+                BakeModel::new::<RainSolver>(Rain::mm_per_hour(500.0)),
+                BakeModel::new::<PipeSolver>(PipeModel::default()),
+                BakeModel::new::<ThermalSolver>(Thermal::default()),
+            ],
+        )
+}
+
+#[test]
+fn a_bake_is_what_its_solvers_do() {
+    let mut by_hand = hills(6);
+    let grid = *by_hand.grid();
+    let mut droplets = DropletSolver::new(Droplets::default(), &grid).expect("valid");
+    droplets.rain(&mut by_hand, 16_384);
+    droplets.rain(&mut by_hand, 20_000 - 16_384);
+    let mut rain = RainSolver::new(Rain::mm_per_hour(500.0), &grid).expect("valid");
+    let mut pipe = PipeSolver::new(PipeModel::default(), &grid).expect("valid");
+    let mut thermal = ThermalSolver::new(Thermal::default(), &grid).expect("valid");
+    for _ in 0..20 {
+        rain.step(&mut by_hand, 0.05);
+        pipe.step(&mut by_hand, 0.05);
+        thermal.step(&mut by_hand, 0.05);
+    }
+    let progress = BakeProgress::default();
+    let baked = plan(hills(6)).run(&progress).expect("baked");
+    assert_eq!(baked.state_hash(), by_hand.state_hash());
+    assert_eq!(progress.done(), 1.0);
+}
+
+#[test]
+fn wrong_settings_are_told_before_anything_runs() {
+    let wrong = Thermal {
+        soil_angle: f32::NAN,
+        ..default()
+    };
+    let progress = BakeProgress::default();
+    let error = Bake::new(hills(1))
+        .droplets(Droplets::default(), u64::MAX)
+        .simulate(1.0, [BakeModel::new::<ThermalSolver>(wrong)])
+        .run(&progress)
+        .expect_err("refused");
+    assert!(matches!(error, BakeError::Settings(_)), "{error}");
+    assert_eq!(progress.done(), 0.0);
+    for seconds in [f32::NAN, -1.0, f32::INFINITY] {
+        let error = Bake::new(hills(1)).simulate(seconds, []).run(&progress);
+        assert!(matches!(error, Err(BakeError::Settings(_))));
+    }
+    let step = Bake::new(hills(1)).with_step(0.0).simulate(1.0, []);
+    assert!(matches!(step.run(&progress), Err(BakeError::Settings(_))));
+}
+
+#[test]
+fn nothing_to_do_is_done_at_once() {
+    let land = hills(2);
+    let hash = land.state_hash();
+    let progress = BakeProgress::default();
+    let baked = Bake::new(land).run(&progress).expect("baked");
+    assert_eq!((baked.state_hash(), progress.done()), (hash, 1.0));
+}
+
+fn app() -> App {
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, ErosionPlugin::default()));
+    app.update();
+    app
+}
+
+fn finish(app: &mut App) -> BakeFinished {
+    loop {
+        app.update();
+        let mut messages = app.world_mut().resource_mut::<Messages<BakeFinished>>();
+        if let Some(finished) = messages.drain().next() {
+            return finished;
+        }
+        std::thread::sleep(core::time::Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn a_task_brings_its_terrain() {
+    let expected = plan(hills(6)).run(&BakeProgress::default()).expect("baked");
+    let mut app = app();
+    let entity = app.world_mut().spawn(BakeTask::start(plan(hills(6)))).id();
+    let finished = finish(&mut app);
+    assert_eq!(finished.entity, entity);
+    assert!(finished.result.is_ok(), "{finished:?}");
+    let terrain = app.world().resource::<Terrain>();
+    assert_eq!(terrain.state_hash(), expected.state_hash());
+    assert!(app.world().get::<BakeTask>(entity).is_none());
+
+    let bake = BakeTask::start(plan(hills(6))).aside();
+    let aside = app.world_mut().spawn(bake).id();
+    app.world_mut().remove_resource::<Terrain>();
+    finish(&mut app);
+    assert!(!app.world().contains_resource::<Terrain>());
+    let baked = app.world().get::<BakedTerrain>(aside).expect("kept aside");
+    assert_eq!(baked.0.state_hash(), expected.state_hash());
+}
+
+#[test]
+fn a_task_can_be_cancelled() {
+    let endless = || Bake::new(hills(1)).droplets(Droplets::default(), 1 << 40);
+    let mut app = app();
+    let entity = app.world_mut().spawn(BakeTask::start(endless())).id();
+    app.update();
+    let task = app.world().get::<BakeTask>(entity).expect("running");
+    assert!(task.done() < 0.5);
+    task.cancel();
+    assert_eq!(finish(&mut app).result, Err(BakeError::Cancelled));
+    assert!(!app.world().contains_resource::<Terrain>());
+
+    // Without its task a bake ends too: the pool's thread is free again.
+    let lost = app.world_mut().spawn(BakeTask::start(endless())).id();
+    app.world_mut().despawn(lost);
+    let entity = app.world_mut().spawn(BakeTask::start(plan(hills(1)))).id();
+    assert_eq!(finish(&mut app).entity, entity);
+}
