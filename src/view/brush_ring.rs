@@ -77,6 +77,7 @@ pub(super) fn draw_ring(
                 depth_bias: 100.0,
                 ..default()
             })),
+            Visibility::default(),
             NoFrustumCulling,
             NotShadowCaster,
             NotShadowReceiver,

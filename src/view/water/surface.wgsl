@@ -88,6 +88,11 @@ fn ripples(at: vec2<f32>, drift: f32, footprint: f32) -> vec3<f32> {
     return sum;
 }
 
+// Foam on a unit lattice; seen from afar it is an even veil, not a speckle.
+fn flake(at: vec2<f32>, footprint: f32) -> f32 {
+    return mix(noise(at).x, 0.5, smoothstep(0.2, 0.7, footprint));
+}
+
 // One of the two sets of ripples that the flow carries, and its foam from 0 to 1.
 fn carried(at: vec2<f32>, velocity: vec2<f32>, phase: f32, footprint: f32) -> vec4<f32> {
     let turn = fract(globals.time / CYCLE + phase);
@@ -98,7 +103,8 @@ fn carried(at: vec2<f32>, velocity: vec2<f32>, phase: f32, footprint: f32) -> ve
     let waves = ripples(moved, 0.0, footprint);
     // Foam gathers in the folds of the waves, in flakes much smaller than they are.
     let folded = moved + 3.0 * waves.yz;
-    let flakes = 0.55 * noise(TURN * folded * 0.55).x + 0.45 * noise(folded * 1.4).x;
+    let flakes = 0.55 * flake(TURN * folded * 0.55, 0.55 * footprint)
+        + 0.45 * flake(folded * 1.4, 1.4 * footprint);
     return weight * vec4(waves, flakes);
 }
 
@@ -159,7 +165,7 @@ fn fragment(in: VertexOutput, @builtin(front_facing) is_front: bool) -> Fragment
     let cover = smoothstep(0.55, 1.9, wild);
     // Even wild water shows between the streaks.
     let bar = mix(0.75, 0.25, cover);
-    let foam = smoothstep(bar, bar + 0.3, pattern) * smoothstep(0.0, 0.3, cover)
+    let foam = smoothstep(bar, bar + 0.45, pattern) * smoothstep(0.0, 0.3, cover)
         * smoothstep(0.01, 0.15, depth);
     body = mix(body, water.foam.rgb, foam);
     alpha = mix(alpha, 1.0, 0.85 * foam);

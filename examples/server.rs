@@ -1,0 +1,120 @@
+//! A dedicated server: no window, no renderer, only the simulation.
+//!
+//! `cargo run --example server -- --steps 2000`
+//!
+//! It runs models, applies the edits of two players at their steps, answers
+//! queries, and prints the terrain's fingerprint every 250 steps. Run it
+//! with any `--threads` and `--frame-ms`: the fingerprints are the same, which
+//! is what a lockstep game needs.
+
+use bevy::{
+    app::{ScheduleRunnerPlugin, TaskPoolPlugin},
+    prelude::*,
+    time::TimeUpdateStrategy,
+};
+use bevy_erode::prelude::*;
+use clap::Parser;
+use core::time::Duration;
+
+fn main() -> AppExit {
+    let cli = Cli::parse();
+    let mut pools = TaskPoolOptions::default();
+    if let Some(threads) = cli.threads {
+        pools = TaskPoolOptions::with_num_threads(threads.max(1));
+    }
+    let frame = Duration::from_secs_f32(cli.frame_ms.clamp(0.1, 1000.0) / 1000.0);
+    App::new()
+        .add_plugins((
+            MinimalPlugins
+                .set(TaskPoolPlugin {
+                    task_pool_options: pools,
+                })
+                .set(ScheduleRunnerPlugin::run_loop(Duration::ZERO)),
+            ErosionPlugin::default(),
+        ))
+        // Not the wall clock: the run takes as long as it takes.
+        .insert_resource(TimeUpdateStrategy::ManualDuration(frame))
+        .insert_resource(ErosionPace::Budget(1e6))
+        .insert_resource(cli)
+        .add_systems(Startup, open_world)
+        .add_systems(Update, hear_players.before(ErosionSystems::Input))
+        .add_systems(ErosionStep, report.after(ErosionStepSystems::Thermal))
+        .run()
+}
+
+fn open_world(mut commands: Commands, cli: Res<Cli>) -> Result {
+    let land = Ridged::seeded(cli.seed).with_feature_size(250.0);
+    commands.insert_resource(Terrain::generate(&land, UVec2::new(192, 128), 2.0)?);
+    commands.insert_resource(Droplets::default());
+    commands.insert_resource(PipeModel::default());
+    commands.insert_resource(Rain::mm_per_hour(60.0));
+    commands.insert_resource(Thermal::default());
+    commands.spawn((
+        WaterSource::cubic_metres_per_second(5.0),
+        Transform::from_xyz(30.0, 0.0, -40.0),
+    ));
+    Ok(())
+}
+
+/// Stands for the network: what players did arrives before its step.
+fn hear_players(
+    time: Res<Time<Erosion>>,
+    mut heard: Local<u64>,
+    mut edits: MessageWriter<TerrainEdit>,
+) {
+    let ahead = time.steps() + 200;
+    while *heard < ahead {
+        *heard += 1;
+        let step = *heard;
+        if !step.is_multiple_of(20) {
+            continue;
+        }
+        let along = step as f32 * 0.05;
+        let brush = Brush::circle(12.0);
+        let dig = Vec3::new(along.rem_euclid(300.0) - 150.0, 0.0, 20.0);
+        let pile = Vec3::new(-dig.x, 0.0, -60.0);
+        edits.write(TerrainEdit::lower(dig, brush).by_hand().at_step(step, 1));
+        edits.write(TerrainEdit::raise(pile, brush).by_hand().at_step(step, 2));
+    }
+}
+
+fn report(
+    ground: TerrainQuery,
+    time: Res<Time<Erosion>>,
+    cli: Res<Cli>,
+    mut exit: MessageWriter<AppExit>,
+) {
+    let step = time.steps();
+    if step > cli.steps {
+        exit.write(AppExit::Success);
+        return;
+    }
+    let Some(terrain) = ground.terrain() else {
+        return;
+    };
+    if step.is_multiple_of(250) || step == cli.steps {
+        println!(
+            "step {step}: state {:016x}, height at the middle {:.3} m, water there {:.3} m",
+            terrain.state_hash(),
+            ground.height(Vec3::ZERO).unwrap_or_default(),
+            ground.water_depth(Vec3::ZERO).unwrap_or_default(),
+        );
+    }
+}
+
+/// A headless simulation in lockstep.
+#[derive(Parser, Resource, Clone)]
+struct Cli {
+    /// Erosion steps to run
+    #[arg(long, default_value_t = 2000)]
+    steps: u64,
+    /// Threads to use; all there are by default
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Time of a frame, which decides how many steps it takes. units: ms
+    #[arg(long, default_value_t = 50.0)]
+    frame_ms: f32,
+    /// Seed of the land
+    #[arg(long, default_value_t = 7)]
+    seed: u32,
+}
