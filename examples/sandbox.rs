@@ -7,6 +7,9 @@
 //! starts the scene again, C shows change, depth, velocity, discharge and
 //! sediment in turn, B the land as it was, Tab hides the panels. Drag to orbit,
 //! drag with the right button to pan, scroll to zoom.
+//! Keys 1 to 0 choose a brush: the left button paints, the middle one orbits,
+//! brackets change its radius, Ctrl+Z undoes, Ctrl+Shift+Z redoes, Escape puts
+//! the brush away.
 //! Without a display it renders headless and says which PNGs it wrote; without
 //! any graphics adapter it writes shaded reliefs.
 
@@ -38,6 +41,7 @@ fn main() -> AppExit {
         ErosionPlugin::default(),
         EguiPlugin::default(),
         ErosionPanelPlugin,
+        common::BrushPlugin,
         common::Stage {
             pitch: 0.5,
             distance: 0.72,
@@ -295,6 +299,9 @@ fn aim_camera(
 fn show_choice(
     mut contexts: EguiContexts,
     mut choice: ResMut<Choice>,
+    mut painting: ResMut<common::Painting>,
+    history: Res<TerrainHistory>,
+    mut requests: MessageWriter<HistoryRequest>,
     panel: Res<ErosionPanel>,
 ) -> Result {
     if !panel.visible {
@@ -345,6 +352,11 @@ fn show_choice(
                     new.again = true;
                 }
             });
+            ui.separator();
+            if let Some(request) = painting.show(ui, &history) {
+                requests.write(request);
+            }
+            ui.separator();
             ui.label("Space pause · N step · R new seed\nC overlays · B before · Tab hide");
             if let Some(error) = &new.error {
                 ui.colored_label(egui::Color32::LIGHT_RED, error);

@@ -18,6 +18,7 @@
 )]
 
 mod args;
+mod brush;
 mod film;
 mod headless;
 mod mode;
@@ -28,6 +29,7 @@ mod sky;
 mod stage;
 
 pub use args::Options;
+pub use brush::{BrushPlugin, Painting, Tool};
 pub use film::Film;
 pub use mode::Mode;
 pub use relief::write_relief;

@@ -101,7 +101,7 @@ pub(super) fn draw_ring(
 pub fn ring_mesh(terrain: &Terrain, brush: &Brush, at: Vec3) -> Mesh {
     let cell = terrain.cell_size();
     let radius = brush.radius.max(0.75 * cell);
-    let width = (radius * 0.03).max(cell * 0.12);
+    let width = (radius * 0.045).max(cell * 0.12);
     let count = (core::f32::consts::TAU * radius / (0.7 * cell)).clamp(POINTS.0, POINTS.1) as u32;
     let mut positions = Vec::with_capacity(count as usize * 2 + 2);
     for i in 0..=count {
