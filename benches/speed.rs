@@ -24,6 +24,9 @@ use std::{hint::black_box, time::Instant};
 #[expect(dead_code, reason = "the bench uses one of its two methods")]
 mod oracle;
 
+#[path = "speed/game.rs"]
+mod game;
+
 /// Name, unit and how to measure it.
 type Figure = (&'static str, &'static str, fn() -> f64);
 
@@ -32,7 +35,7 @@ fn main() {
         .skip(1)
         .filter(|arg| !arg.starts_with('-'))
         .collect();
-    let figures: [Figure; 16] = [
+    let figures: [Figure; 18] = [
         ("triad_gb_s", "GB/s", triad),
         ("droplets_published_512", "Msteps/s", droplets_published),
         ("droplets_default_512", "kdrops/s", droplets_default),
@@ -49,6 +52,8 @@ fn main() {
         ("mesh_full_1024", "ms", mesh_full),
         ("mesh_chunk", "ms", mesh_chunk),
         ("water_mesh_1024", "ms", water_mesh),
+        ("query_batch", "Mqueries/s", game::query_batch),
+        ("raycast", "kilorays/s", game::raycast),
     ];
     for (name, unit, measure) in figures {
         if words.is_empty() || words.iter().any(|word| name.contains(word)) {
