@@ -2,6 +2,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod forcing;
+#[cfg(feature = "io")]
+pub mod io;
 pub mod models;
 #[cfg(feature = "egui")]
 pub mod panel;
@@ -41,6 +43,11 @@ pub mod prelude {
         },
     };
 
+    #[cfg(feature = "io")]
+    pub use crate::io::{
+        Endian, Heightmap, HeightmapError, HeightmapFormat, HeightmapLoader, HeightmapOptions,
+        SaveError, SavedState, Vertical, VerticalRange,
+    };
     #[cfg(feature = "egui")]
     pub use crate::panel::{ErosionPanel, ErosionPanelPlugin};
     #[cfg(feature = "serialize")]

@@ -4,6 +4,7 @@ mod app;
 mod contract;
 mod determinism;
 mod droplets;
+mod files;
 mod forcing;
 mod oracle;
 mod pipe;

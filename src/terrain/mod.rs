@@ -13,6 +13,8 @@ mod hash;
 pub mod landform;
 mod ledger;
 mod sample;
+#[cfg(feature = "io")]
+mod saved;
 mod tiles;
 
 pub use borders::{Border, Borders};
@@ -22,6 +24,8 @@ pub use flow::{FILM, Flow};
 pub use grid::{Grid, TILE};
 pub use landform::Landform;
 pub use ledger::{Ledger, SolidsLedger, WaterLedger};
+#[cfg(feature = "io")]
+pub(crate) use {hash::StateHash, saved::TerrainParts};
 
 use crate::parallel::Workers;
 use bevy::{math::*, prelude::*};
