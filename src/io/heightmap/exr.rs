@@ -2,16 +2,17 @@
 
 use super::{Decoded, HeightmapError, Note, cells, check_declared, note};
 use ::exr::{
+    block::chunk::CompressedBlock,
     image::{AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer},
     meta::{
-        MetaData,
-        attribute::{AttributeValue, SampleType, Text},
+        BlockDescription, MetaData,
+        attribute::{AttributeValue, LevelMode, SampleType, Text},
         header::LayerAttributes,
     },
     prelude::{ReadChannels, ReadLayers, SmallVec, WritableImage, read as read_exr},
 };
 use bevy::math::UVec2;
-use std::io::Cursor;
+use std::{io::Cursor, panic::catch_unwind};
 
 const EXR: &str = "EXR";
 /// Layers and channels that a file may have: each takes memory.
@@ -19,14 +20,19 @@ const MOST_CHANNELS: usize = 64;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Decoded, HeightmapError> {
     check_headers(bytes)?;
-    let image = read_exr()
-        .no_deep_data()
-        .largest_resolution_level()
-        .all_channels()
-        .first_valid_layer()
-        .all_attributes()
-        .non_parallel()
-        .from_buffered(Cursor::new(bytes))
+    // The decoder has more assertions of its own about what is in a file.
+    let decode = || {
+        let reader = read_exr()
+            .no_deep_data()
+            .largest_resolution_level()
+            .all_channels()
+            .first_valid_layer()
+            .all_attributes()
+            .non_parallel();
+        reader.from_buffered(Cursor::new(bytes))
+    };
+    let image = catch_unwind(decode)
+        .map_err(|_| damaged("the decoder gave up".into()))?
         .map_err(|error| damaged(error.to_string()))?;
     let layer = image.layer_data;
     let size = size_of(layer.size)?;
@@ -72,6 +78,7 @@ fn check_headers(bytes: &[u8]) -> Result<(), HeightmapError> {
             "it has more than {MOST_CHANNELS} channels"
         )));
     }
+    let mut tiled = false;
     for header in &meta.headers {
         let samples = header.channels.list.iter();
         let per_cell: u64 = samples
@@ -82,6 +89,33 @@ fn check_headers(bytes: &[u8]) -> Result<(), HeightmapError> {
             .sum();
         let size = size_of(header.layer_size)?;
         check_declared(size, per_cell, bytes.len(), EXR)?;
+        let single = match header.blocks {
+            BlockDescription::ScanLines => true,
+            BlockDescription::Tiles(tiles) => {
+                tiled = true;
+                tiles.level_mode == LevelMode::Singular
+            }
+        };
+        if header.deep || !single {
+            return Err(damaged("deep data and mip maps are not read".into()));
+        }
+    }
+    if tiled { check_tiles(bytes) } else { Ok(()) }
+}
+
+/// Checks that every tile is one of the whole picture. The decoder takes that for
+/// granted, and panics where it is not so.
+fn check_tiles(bytes: &[u8]) -> Result<(), HeightmapError> {
+    let chunks = ::exr::block::read(Cursor::new(bytes), false)
+        .and_then(|reader| reader.filter_chunks(false, |_, _, _| true))
+        .map_err(|error| damaged(error.to_string()))?;
+    for chunk in chunks {
+        let chunk = chunk.map_err(|error| damaged(error.to_string()))?;
+        if let CompressedBlock::Tile(tile) = chunk.compressed_block
+            && tile.coordinates.level_index != ::exr::math::Vec2(0, 0)
+        {
+            return Err(damaged("a tile is none of the picture's".into()));
+        }
     }
     Ok(())
 }

@@ -34,10 +34,11 @@ pub(super) fn read(bytes: &[u8], any_shape: bool) -> Result<Decoded, HeightmapEr
     if !matches!(colour.bit_depth(), 8 | 16 | 32 | 64) {
         return Err(wrong("only numbers of 8, 16, 32 and 64 bits are read"));
     }
-    let room = cells(size).saturating_mul(per_cell);
-    limits.decoding_buffer_size = usize::try_from(room).unwrap_or(usize::MAX);
+    let room = usize::try_from(cells(size).saturating_mul(per_cell)).unwrap_or(usize::MAX);
+    // The limit holds for metadata, too.
+    limits.decoding_buffer_size = room.max(1 << 20);
     // A strip or tile may reach beyond the picture, but not by much.
-    limits.intermediate_buffer_size = limits.decoding_buffer_size.saturating_add(1 << 24);
+    limits.intermediate_buffer_size = room.saturating_add(1 << 24);
     // Offsets of strips: at most one a row.
     limits.ifd_value_size = (1 << 20).max(16 * height as usize);
     let mut decoder = decoder.with_limits(limits);
