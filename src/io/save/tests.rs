@@ -80,18 +80,20 @@ fn try_to_go_on(bytes: &[u8]) -> bool {
     let Ok(state) = SavedState::from_bytes(bytes) else {
         return false;
     };
-    let droplets: Option<DropletSolver> = state.solver().expect("it was checked");
-    let pipe: Option<PipeSolver> = state.solver().expect("it was checked");
-    let rain: Option<RainSolver> = state.solver().expect("it was checked");
+    let mut droplets: Option<DropletSolver> = state.solver().expect("it was checked");
+    let mut pipe: Option<PipeSolver> = state.solver().expect("it was checked");
+    let mut rain: Option<RainSolver> = state.solver().expect("it was checked");
     let mut terrain = state.into_terrain();
-    for _ in 0..2 {
-        if let Some(mut rain) = rain.clone() {
+    for model in [PipeModel::default(), PipeModel::as_published()] {
+        if let Some(rain) = &mut rain {
             rain.step(&mut terrain, 0.5);
         }
-        if let Some(mut droplets) = droplets.clone() {
+        if let Some(droplets) = &mut droplets {
             droplets.step(&mut terrain, 0.5);
         }
-        if let Some(mut pipe) = pipe.clone() {
+        if let Some(pipe) = &mut pipe {
+            pipe.step(&mut terrain, 0.5);
+            pipe.set_settings(model).expect("valid");
             pipe.step(&mut terrain, 0.5);
         }
     }
