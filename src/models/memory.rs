@@ -111,7 +111,7 @@ impl<'a> MemoryReader<'a> {
     /// # Errors
     /// When there are fewer.
     pub fn words(&mut self, count: usize) -> Result<impl Iterator<Item = u32> + 'a, MemoryError> {
-        let length = count.checked_mul(4).unwrap_or(usize::MAX);
+        let length = count.saturating_mul(4);
         let Some((words, rest)) = self.bytes.split_at_checked(length) else {
             return Err(self.fault("it ends too early"));
         };

@@ -97,7 +97,7 @@ fn settings_come_from_a_meta_file() {
     let meta = r#"(
         meta_format_version: "1.0",
         asset: Load(
-            loader: "bevy_erode::io::heightmap::asset::HeightmapLoader",
+            loader: "bevy_erode::io::HeightmapLoader",
             settings: (
                 format: Some(Raw16(Big)),
                 size: Some((2, 1)),

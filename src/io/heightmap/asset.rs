@@ -32,7 +32,8 @@ fn register(app: &mut App) {
 }
 
 /// Loads [`Heightmap`]s of any format by the asset server. Its settings are
-/// [`HeightmapOptions`], in code or in a `.meta` file.
+/// [`HeightmapOptions`], in code or in a `.meta` file that names the loader
+/// `bevy_erode::io::HeightmapLoader`.
 ///
 /// A `.png`, `.exr` or `.tif` that is loaded as a `Handle<Heightmap>` is a
 /// heightmap; one that is loaded without a type stays a picture.
@@ -60,6 +61,7 @@ fn register(app: &mut App) {
 /// }
 /// ```
 #[derive(Clone, Copy, Debug, Default, TypePath)]
+#[type_path = "bevy_erode::io"]
 pub struct HeightmapLoader;
 
 impl AssetLoader for HeightmapLoader {

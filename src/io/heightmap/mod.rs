@@ -31,6 +31,7 @@ const MOST_PACKED: u64 = 4096;
 /// (world −Z), each from the west (−X). It is an asset, too: see
 /// [`HeightmapLoader`].
 #[derive(Asset, TypePath, Clone, Debug, PartialEq)]
+#[type_path = "bevy_erode::io"]
 pub struct Heightmap {
     /// Cells along x and y.
     pub size: UVec2,
