@@ -3,6 +3,8 @@
 
 pub mod bake;
 pub mod forcing;
+#[cfg(feature = "io")]
+pub mod io;
 pub mod models;
 #[cfg(feature = "egui")]
 pub mod panel;
@@ -50,6 +52,11 @@ pub mod prelude {
         },
     };
 
+    #[cfg(feature = "io")]
+    pub use crate::io::{
+        Endian, Heightmap, HeightmapError, HeightmapFormat, HeightmapLoader, HeightmapOptions,
+        SaveError, SavedState, Vertical, VerticalRange,
+    };
     #[cfg(feature = "egui")]
     pub use crate::panel::{ErosionPanel, ErosionPanelPlugin};
     #[cfg(feature = "serialize")]

@@ -63,5 +63,7 @@ impl Plugin for ErosionPlugin {
         });
         #[cfg(all(feature = "serialize", feature = "render"))]
         app.add_plugins(crate::scene::ErosionScenePlugin);
+        #[cfg(feature = "io")]
+        app.add_plugins(crate::io::HeightmapPlugin);
     }
 }

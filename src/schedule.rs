@@ -1,6 +1,8 @@
 //! When erosion happens: system sets, the clock `Time<Erosion>`, and the pace.
 
 use crate::terrain::Terrain;
+#[cfg(feature = "io")]
+use crate::terrain::{SettingsError, in_range};
 use bevy::{
     diagnostic::{Diagnostic, DiagnosticPath, Diagnostics, RegisterDiagnostic},
     ecs::schedule::{InternedScheduleLabel, ScheduleLabel, SingleThreadedExecutor},
@@ -48,6 +50,11 @@ pub enum ErosionStepSystems {
 /// How many steps a frame may take.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub enum ErosionPace {
     /// As many steps as erosion time asks for, until this many milliseconds are
     /// used up (but at least one). When that is too few, erosion time slows down
@@ -68,6 +75,11 @@ impl Default for ErosionPace {
 /// `Time<Virtual>` and advances in whole steps; see [`ErosionTime`].
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Default)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Erosion {
     paused: bool,
     speed: f32,
@@ -96,6 +108,32 @@ impl Erosion {
     /// Erosion time of one step.
     pub fn step_size(&self) -> Duration {
         self.step_size
+    }
+
+    /// Checks a clock that comes from a file; the error names the field.
+    #[cfg(feature = "io")]
+    pub(crate) fn check(&self) -> Result<(), SettingsError> {
+        const M: &str = "Time<Erosion>";
+        in_range(M, "speed", self.speed, 0.0..=10_000.0)?;
+        let day = Duration::from_secs(86_400);
+        let wrong = |field, reason: &str| {
+            Err(SettingsError {
+                model: M,
+                field,
+                reason: reason.into(),
+            })
+        };
+        if !(Duration::from_micros(1)..=day).contains(&self.step_size) {
+            return wrong("step_size", "must be a microsecond to a day");
+        }
+        // Less than a step is due, whatever the step was.
+        if self.overstep > day {
+            return wrong("overstep", "must be a day at most");
+        }
+        if self.steps > 1 << 62 {
+            return wrong("steps", "must leave room to go on counting");
+        }
+        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@ mod contract;
 mod determinism;
 mod droplets;
 mod edits;
+mod files;
 mod forcing;
 mod lockstep;
 mod oracle;

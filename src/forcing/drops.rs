@@ -2,6 +2,7 @@
 
 use super::{BAND, MAX_DEPTH, add_counted, disc::Disc};
 use crate::{
+    models::memory::{MemoryError, MemoryReader, MemoryWriter},
     parallel::Workers,
     terrain::{Grid, Terrain},
 };
@@ -160,6 +161,41 @@ impl Drops {
             }
         }
         (0..wet.len()).filter(|&tile| wet[tile]).collect()
+    }
+
+    /// Writes what the next drops depend on.
+    pub fn remember(&self, memory: &mut MemoryWriter) {
+        memory.real(self.owed);
+        memory.count(self.fallen);
+        let Some(recent) = &self.recent else {
+            return;
+        };
+        for drop in &recent.drops {
+            // A drop's number, counted from one; zero is none.
+            let (number, place) = drop.map_or((0, Vec2::ZERO), |(n, place)| (n + 1, place));
+            memory.count(number);
+            memory.words([place.x.to_bits(), place.y.to_bits()]);
+        }
+    }
+
+    /// Reads what [`remember`](Self::remember) wrote.
+    pub fn recall(&mut self, memory: &mut MemoryReader) -> Result<(), MemoryError> {
+        self.owed = memory.real()?;
+        // No step owes more than its most depth on every cell of a land.
+        memory.ensure(self.owed.abs() <= 1e20, "too much rain is owed")?;
+        self.fallen = memory.count()?;
+        let Some(recent) = &mut self.recent else {
+            return Ok(());
+        };
+        for drop in &mut recent.drops {
+            let number = memory.count()?;
+            let place = memory.floats(2)?;
+            // A later drop than the last would count backwards.
+            memory.ensure(number <= self.fallen, "a drop has not fallen yet")?;
+            let number = number.checked_sub(1);
+            *drop = number.map(|number| (number, Vec2::new(place[0], place[1])));
+        }
+        Ok(())
     }
 }
 

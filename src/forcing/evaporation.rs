@@ -69,6 +69,10 @@ impl Solver for EvaporationSolver {
         })
     }
 
+    fn settings(&self) -> &Evaporation {
+        &self.settings
+    }
+
     fn set_settings(&mut self, settings: Evaporation) -> Result<(), SettingsError> {
         settings.check()?;
         self.settings = settings;

@@ -16,7 +16,10 @@ use super::{
     fits, tile_of,
 };
 use crate::{
-    models::Solver,
+    models::{
+        Solver,
+        memory::{MemoryError, MemoryReader, MemoryWriter},
+    },
     parallel::Workers,
     terrain::{Grid, Layer, SettingsError, Terrain, in_range},
 };
@@ -267,6 +270,10 @@ impl Solver for RainSolver {
         })
     }
 
+    fn settings(&self) -> &Rain {
+        &self.settings
+    }
+
     fn set_settings(&mut self, settings: Rain) -> Result<(), SettingsError> {
         settings.check_on(&self.grid)?;
         // Another rate goes on with the same drops.
@@ -298,6 +305,25 @@ impl Solver for RainSolver {
         if !tiles.is_empty() {
             terrain.mark_water_tiles(tiles);
         }
+    }
+
+    fn remember(&self, _terrain: &Terrain) -> Vec<u8> {
+        let mut memory = MemoryWriter::default();
+        if let Plan::Drops(drops) = &self.plan {
+            drops.remember(&mut memory);
+        }
+        memory.finish()
+    }
+
+    fn recall(&mut self, memory: &[u8], _terrain: &Terrain) -> Result<(), MemoryError> {
+        let mut memory = MemoryReader::new(M, memory);
+        let mut plan = self.plan.clone();
+        if let Plan::Drops(drops) = &mut plan {
+            drops.recall(&mut memory)?;
+        }
+        memory.finish()?;
+        self.plan = plan;
+        Ok(())
     }
 }
 

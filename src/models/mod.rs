@@ -3,6 +3,7 @@
 //! needed). [`plugin`] wires any of them into an app.
 
 pub mod droplet;
+pub mod memory;
 pub mod pipe;
 pub mod plugin;
 mod rows;
@@ -13,6 +14,7 @@ use crate::{
     terrain::{Grid, Layer, SettingsError, Terrain},
 };
 use bevy::{ecs::component::Mutable, prelude::Resource};
+use memory::{MemoryError, MemoryReader};
 
 /// A method that changes a terrain step by step.
 pub trait Solver: Sized + Send + Sync + 'static {
@@ -29,7 +31,11 @@ pub trait Solver: Sized + Send + Sync + 'static {
     /// A solver for terrains of this grid.
     fn new(settings: Self::Settings, grid: &Grid) -> Result<Self, SettingsError>;
 
-    /// Takes on other settings and keeps working state. Nothing changes on error.
+    /// The settings it works by.
+    fn settings(&self) -> &Self::Settings;
+
+    /// Takes on other settings and keeps working state; the same settings again
+    /// change nothing. Nothing changes on error.
     fn set_settings(&mut self, settings: Self::Settings) -> Result<(), SettingsError>;
 
     /// Advances by `dt` seconds of erosion time, with the same result for any
@@ -46,6 +52,24 @@ pub trait Solver: Sized + Send + Sync + 'static {
     /// model is so much behind. units: s
     fn time_lost(&self) -> f32 {
         0.0
+    }
+
+    /// What its next step on this terrain depends on besides settings and
+    /// terrain, so that a new solver that [`recall`](Self::recall)s it goes on
+    /// bit by bit. Nothing, unless a solver says otherwise.
+    fn remember(&self, terrain: &Terrain) -> Vec<u8> {
+        let _ = terrain;
+        Vec::new()
+    }
+
+    /// Takes up what a solver of the same settings remembered of this terrain,
+    /// before it was saved and loaded.
+    ///
+    /// # Errors
+    /// When that cannot be; nothing changes then.
+    fn recall(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), MemoryError> {
+        let _ = terrain;
+        MemoryReader::new(Self::NAME, memory).finish()
     }
 }
 

@@ -49,12 +49,29 @@ impl<S: Solver> Plugin for ModelPlugin<S> {
 }
 
 #[derive(Resource)]
-struct ModelState<S> {
+pub(crate) struct ModelState<S> {
     /// The terrain that the solver was made for.
     terrain: u64,
     /// Kept while settings are refused, so that it goes on where it was.
     solver: Option<S>,
     refused: bool,
+}
+
+#[cfg(feature = "io")]
+impl<S> ModelState<S> {
+    /// The solver, if it works on this terrain.
+    pub fn solver_on(&self, terrain: &Terrain) -> Option<&S> {
+        let knows = self.terrain == terrain.id.get();
+        self.solver.as_ref().filter(|_| knows)
+    }
+
+    /// Goes on with a solver on this terrain. Without one, it will be made when
+    /// the next step needs it.
+    pub fn resume(&mut self, terrain: &Terrain, solver: Option<S>) {
+        self.terrain = solver.as_ref().map_or(0, |_| terrain.id.get());
+        self.solver = solver;
+        self.refused = false;
+    }
 }
 
 fn advance_model<S: Solver>(

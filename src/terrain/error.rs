@@ -72,6 +72,9 @@ pub enum TerrainError {
         /// The terrain's size in cells.
         size: UVec2,
     },
+    /// A part of a saved terrain is not what it can have been.
+    #[error("the saved terrain's {0} cannot be")]
+    Saved(&'static str),
     /// A landform's settings are wrong.
     #[error(transparent)]
     Landform(#[from] LandformError),

@@ -15,6 +15,11 @@ use bevy::prelude::Reflect;
 
 /// Volumes of rock and earth. units: m³
 #[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct SolidsLedger {
     /// In bedrock, counted from height zero (so it may be negative).
     pub bedrock: f64,
@@ -40,6 +45,11 @@ pub struct SolidsLedger {
 
 /// Volumes of water. units: m³
 #[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct WaterLedger {
     /// On the ground.
     pub standing: f64,
@@ -67,6 +77,11 @@ pub struct WaterLedger {
 
 /// The terrain's balance sheet at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Ledger {
     /// Rock and earth.
     pub solids: SolidsLedger,
@@ -75,6 +90,23 @@ pub struct Ledger {
 }
 
 impl SolidsLedger {
+    /// All terms.
+    #[cfg(feature = "io")]
+    pub(crate) fn terms(&self) -> [f64; 10] {
+        [
+            self.bedrock,
+            self.soil,
+            self.suspended,
+            self.carried,
+            self.left,
+            self.added,
+            self.lost,
+            self.moved,
+            self.initial,
+            self.total,
+        ]
+    }
+
     /// The sum that must stay equal to [`initial`](Self::initial). units: m³
     pub fn balance(&self) -> f64 {
         self.bedrock + self.soil + self.suspended + self.carried + self.left - self.added
@@ -98,6 +130,24 @@ impl SolidsLedger {
 }
 
 impl WaterLedger {
+    /// All terms.
+    #[cfg(feature = "io")]
+    pub(crate) fn terms(&self) -> [f64; 11] {
+        [
+            self.standing,
+            self.carried,
+            self.evaporated,
+            self.drained,
+            self.left,
+            self.rained,
+            self.poured,
+            self.sea_inflow,
+            self.added,
+            self.lost,
+            self.initial,
+        ]
+    }
+
     /// The sum that must stay equal to [`initial`](Self::initial). units: m³
     pub fn balance(&self) -> f64 {
         self.standing + self.carried + self.evaporated + self.drained + self.left

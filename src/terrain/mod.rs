@@ -14,6 +14,8 @@ pub mod landform;
 mod ledger;
 mod raycast;
 mod sample;
+#[cfg(feature = "io")]
+mod saved;
 mod tiles;
 
 pub use borders::{Border, Borders};
@@ -25,6 +27,8 @@ pub use landform::Landform;
 pub use ledger::{Ledger, SolidsLedger, WaterLedger};
 pub use raycast::TerrainHit;
 pub use sample::GroundPoint;
+#[cfg(feature = "io")]
+pub(crate) use {hash::StateHash, saved::TerrainParts};
 
 use crate::parallel::Workers;
 use bevy::{math::*, prelude::*};

@@ -23,6 +23,26 @@ impl TileRevisions {
         }
     }
 
+    /// Revisions as they were saved, if they can be such of this grid.
+    #[cfg(feature = "io")]
+    pub fn restored(grid: &Grid, current: u64, last: Vec<u64>) -> Option<Self> {
+        let new = Self::new(grid);
+        let fits = current <= 1 << 62
+            && last.len() == new.last.len()
+            && last.iter().all(|last| (1..=current).contains(last));
+        fits.then_some(Self {
+            current,
+            last,
+            ..new
+        })
+    }
+
+    /// The revision of each tile's last change.
+    #[cfg(feature = "io")]
+    pub fn last(&self) -> &[u64] {
+        &self.last
+    }
+
     pub fn current(&self) -> u64 {
         self.current
     }

@@ -11,6 +11,7 @@
 //!
 //! [`Streams`]: super::Streams
 
+use crate::models::memory::{MemoryError, MemoryReader, MemoryWriter};
 use bevy::math::Vec2;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -155,6 +156,56 @@ impl Lakes {
         Some(Spill {
             sill,
             way: (beyond - sill).normalize_or_zero(),
+        })
+    }
+
+    /// Writes the lakes: they are older than the ground.
+    pub fn remember(&self, memory: &mut MemoryWriter) {
+        memory.count(self.factor as u64);
+        memory.floats(&self.lowest.iter().map(|low| low.0).collect::<Vec<_>>());
+        let places = self.lowest.iter().map(|low| low.1);
+        memory.words(places.flat_map(|place| [place.x.to_bits(), place.y.to_bits()]));
+        memory.words(self.level.iter().map(|level| level.to_bits()));
+        memory.words(self.receiver.iter().copied());
+        memory.words(self.sill.iter().copied());
+    }
+
+    /// Reads lakes of a `width` × `height` ground that
+    /// [`remember`](Self::remember) wrote.
+    pub fn recall(
+        memory: &mut MemoryReader,
+        (width, height): (usize, usize),
+    ) -> Result<Self, MemoryError> {
+        let factor = memory.count()? as usize;
+        if factor == 0 {
+            return Ok(Self::default());
+        }
+        let wide = width.div_ceil(factor);
+        let cells = wide * height.div_ceil(factor);
+        let few = wide <= MAX_SIDE && cells <= MAX_SIDE * MAX_SIDE;
+        memory.ensure(few, "there are too many lakes")?;
+        let heights = memory.floats(cells)?;
+        let places = memory.floats(2 * cells)?;
+        let places = places.as_chunks::<2>().0.iter().copied().map(Vec2::from);
+        let last = Vec2::new((width - 1) as f32, (height - 1) as f32);
+        let on_land = |place: Vec2| place.cmpge(Vec2::ZERO).all() && place.cmple(last).all();
+        let all_on_land = places.clone().all(on_land);
+        memory.ensure(all_on_land, "a lake lies beyond the land")?;
+        let level: Vec<f32> = memory.words(cells)?.map(f32::from_bits).collect();
+        let levels_fit = level.iter().all(|level| *level < f32::INFINITY);
+        memory.ensure(levels_fit, "a lake has no level")?;
+        let receiver: Vec<u32> = memory.words(cells)?.collect();
+        let sill: Vec<u32> = memory.words(cells)?.collect();
+        let known = |cell: &u32| (*cell as usize) < cells;
+        let all_known = receiver.iter().all(known) && sill.iter().all(known);
+        memory.ensure(all_known, "a lake spills out of the land")?;
+        Ok(Self {
+            factor,
+            width: wide,
+            level,
+            lowest: heights.into_iter().zip(places).collect(),
+            receiver,
+            sill,
         })
     }
 }

@@ -1,5 +1,7 @@
 //! Lets batches of drops fall on a terrain. Plain Rust, no app needed.
 
+mod memory;
+
 use super::{
     Droplets,
     brush::Brush,
@@ -8,7 +10,7 @@ use super::{
     trace::{Bed, Physics, Scene, Sums, Traces, follow},
 };
 use crate::{
-    models::{Solver, refresh_ground},
+    models::{Solver, memory::MemoryError, refresh_ground},
     parallel::Workers,
     terrain::{Grid, Layer, SettingsError, TILE, Terrain, add_exactly, relative_ground},
 };
@@ -39,6 +41,8 @@ pub struct DropletSolver {
     datum: f32,
     ground: Vec<f32>,
     visits: Vec<i32>,
+    /// Tiles with visits of the last batch.
+    visited: Vec<bool>,
     streams: Vec<StreamCell>,
     lakes: Lakes,
     /// Drops that may still fall before the lakes are looked for again.
@@ -61,22 +65,11 @@ impl Solver for DropletSolver {
 
     fn new(settings: Droplets, grid: &Grid) -> Result<Self, SettingsError> {
         check(&settings, grid)?;
-        Ok(Self {
-            settings,
-            grid: *grid,
-            seen: (0, 0),
-            datum: 0.0,
-            ground: Vec::new(),
-            visits: Vec::new(),
-            streams: Vec::new(),
-            lakes: Lakes::default(),
-            lakes_hold_for: 0,
-            drops_since_renewal: 0,
-            workers: Vec::new(),
-            released: 0,
-            published_steps: 0,
-            due: 0.0,
-        })
+        Ok(Self::blank(settings, *grid))
+    }
+
+    fn settings(&self) -> &Droplets {
+        &self.settings
     }
 
     /// Streams found so far and the count of drops go on.
@@ -100,9 +93,38 @@ impl Solver for DropletSolver {
         self.due = (drops - drops.floor()).clamp(0.0, 1.0);
         self.rain_on(workers, terrain, whole as u64);
     }
+
+    fn remember(&self, terrain: &Terrain) -> Vec<u8> {
+        self.write_memory(terrain)
+    }
+
+    fn recall(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), MemoryError> {
+        self.read_memory(memory, terrain)
+    }
 }
 
 impl DropletSolver {
+    /// A solver that has seen nothing yet.
+    fn blank(settings: Droplets, grid: Grid) -> Self {
+        Self {
+            settings,
+            grid,
+            seen: (0, 0),
+            datum: 0.0,
+            ground: Vec::new(),
+            visits: Vec::new(),
+            visited: Vec::new(),
+            streams: Vec::new(),
+            lakes: Lakes::default(),
+            lakes_hold_for: 0,
+            drops_since_renewal: 0,
+            workers: Vec::new(),
+            released: 0,
+            published_steps: 0,
+            due: 0.0,
+        }
+    }
+
     /// Drops that fell so far by [`step`](Solver::step) and [`rain`](Self::rain).
     pub fn released(&self) -> u64 {
         self.released
@@ -194,6 +216,7 @@ impl DropletSolver {
         let cells = self.grid.cells();
         let tiles = self.grid.tiles().element_product() as usize;
         self.visits.resize(cells, 0);
+        self.visited.resize(tiles, false);
         let stream_cells = if self.settings.streams.is_some() {
             cells
         } else {
@@ -296,6 +319,10 @@ impl DropletSolver {
     fn gather_visits(&mut self, workers: &Workers) {
         let width = self.grid.width();
         let touched = self.touched_tiles();
+        // Those of the batch before are cleared: a brush that reaches over a
+        // tile's edge reads visits there too.
+        let former = core::mem::replace(&mut self.visited, touched.clone());
+        let touched: Vec<bool> = touched.iter().zip(&former).map(|(a, b)| a | b).collect();
         let mut planes = Vec::new();
         for (sums, _) in &mut self.workers {
             planes.push(bands(&mut sums.plane, &sums.touched, width));

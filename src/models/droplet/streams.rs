@@ -78,6 +78,22 @@ impl Passed {
         self.momentum[0] += other.momentum[0];
         self.momentum[1] += other.momentum[1];
     }
+
+    /// The numbers' bits.
+    pub fn to_words(self) -> [u32; 3] {
+        [self.visits, self.momentum[0], self.momentum[1]].map(i32::cast_unsigned)
+    }
+
+    /// From the numbers' bits, if they leave room to go on counting.
+    pub fn from_words(words: [u32; 3]) -> Option<Self> {
+        let [visits, x, y] = words.map(u32::cast_signed);
+        let room = |count: i32| count.unsigned_abs() <= 1 << 30;
+        let fits = visits >= 0 && room(visits) && room(x) && room(y);
+        fits.then_some(Self {
+            visits,
+            momentum: [x, y],
+        })
+    }
 }
 
 /// The averaged record of past drops in a cell.
@@ -99,5 +115,18 @@ impl StreamCell {
         let flow = Vec2::new(x as f32, y as f32) * (area_per_visit / MOMENTUM_UNITS);
         self.area += memory * (area - self.area);
         self.momentum += memory * (flow - self.momentum);
+    }
+
+    /// The numbers' bits.
+    pub fn to_words(self) -> [u32; 3] {
+        [self.area, self.momentum.x, self.momentum.y].map(f32::to_bits)
+    }
+
+    /// From the numbers' bits, if they are a record.
+    pub fn from_words(words: [u32; 3]) -> Option<Self> {
+        let [area, x, y] = words.map(f32::from_bits);
+        let momentum = Vec2::new(x, y);
+        let fits = area >= 0.0 && area.is_finite() && momentum.is_finite();
+        fits.then_some(Self { area, momentum })
     }
 }

@@ -18,7 +18,11 @@
 //! does not conserve it: the ledger books the difference as lost.
 
 use crate::{
-    models::{least, most},
+    models::{
+        least,
+        memory::{MemoryError, MemoryReader, MemoryWriter},
+        most,
+    },
     parallel::Workers,
     terrain::{FILM, Flow, Grid, SettingsError, TILE, Terrain, add_exactly, in_range},
 };
@@ -127,6 +131,27 @@ impl PublishedState {
             surface: zeros(),
             load: zeros(),
         }
+    }
+
+    /// Writes what the next step depends on: the outflow.
+    pub(super) fn remember(&self, memory: &mut MemoryWriter) {
+        for plane in &self.flux {
+            memory.floats(plane);
+        }
+    }
+
+    /// Reads what [`remember`](Self::remember) wrote.
+    pub(super) fn recall(memory: &mut MemoryReader, grid: &Grid) -> Result<Self, MemoryError> {
+        let mut planes = [const { Vec::new() }; 4];
+        for plane in &mut planes {
+            *plane = memory.floats(grid.cells())?;
+            let outflow = plane.iter().all(|flux| *flux >= 0.0);
+            memory.ensure(outflow, "an outflow is negative")?;
+        }
+        Ok(Self {
+            flux: planes,
+            ..Self::new(grid)
+        })
     }
 
     /// One step of the source. Rain has fallen already. A terrain of another

@@ -8,7 +8,10 @@ use super::{
     sweep::{BAND, Band, Halo, OldRow, Report, Scratch, beyond, sweep, wet},
 };
 use crate::{
-    models::Solver,
+    models::{
+        Solver,
+        memory::{MemoryError, MemoryReader, MemoryWriter},
+    },
     parallel::Workers,
     terrain::{Border, FILM, Flow, Grid, Layer, SettingsError, Terrain},
 };
@@ -70,6 +73,10 @@ impl Solver for PipeSolver {
         Ok(Self::with(settings, *grid))
     }
 
+    fn settings(&self) -> &PipeModel {
+        &self.settings
+    }
+
     fn set_settings(&mut self, settings: PipeModel) -> Result<(), SettingsError> {
         settings.check()?;
         if settings.published.is_some() {
@@ -116,6 +123,44 @@ impl Solver for PipeSolver {
 
     fn time_lost(&self) -> f32 {
         self.lost
+    }
+
+    fn remember(&self, terrain: &Terrain) -> Vec<u8> {
+        let mut memory = MemoryWriter::default();
+        let knows = self.seen.0 == terrain.id.get();
+        memory.count(knows.into());
+        if knows {
+            memory.count(self.seen.1);
+            memory.real(self.pace.into());
+            memory.words(self.tiles.iter().map(|&state| state.into()));
+        }
+        memory.count(self.published.is_some().into());
+        if let Some(published) = &self.published {
+            published.remember(&mut memory);
+        }
+        memory.finish()
+    }
+
+    fn recall(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), MemoryError> {
+        let mut memory = MemoryReader::new(Self::NAME, memory);
+        let mut new = Self::with(self.settings.clone(), self.grid);
+        memory.ensure(self.grid.matches(terrain.grid()), "the land is another")?;
+        if memory.count()? != 0 {
+            new.seen = (terrain.id.get(), memory.count()?);
+            new.pace = memory.real()? as f32;
+            let fits = new.pace >= 0.0 && new.pace.is_finite();
+            memory.ensure(fits, "the pace is none")?;
+            let states = memory.words(new.tiles.len())?;
+            for (tile, state) in new.tiles.iter_mut().zip(states) {
+                *tile = state as u8;
+            }
+        }
+        if memory.count()? != 0 {
+            new.published = Some(PublishedState::recall(&mut memory, &self.grid)?);
+        }
+        memory.finish()?;
+        *self = new;
+        Ok(())
     }
 }
 

@@ -69,6 +69,10 @@ impl Solver for ThermalSolver {
         })
     }
 
+    fn settings(&self) -> &Thermal {
+        &self.settings
+    }
+
     fn set_settings(&mut self, settings: Thermal) -> Result<(), SettingsError> {
         settings.check()?;
         self.settings = settings;

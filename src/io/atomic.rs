@@ -1,0 +1,186 @@
+//! Whole files: read within bounds, written so that the old one stays until the
+//! new one is complete.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File, OpenOptions},
+    io::{self, BufWriter, Read, Write},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+/// Reads a file of at most so many bytes.
+pub(super) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let about = file.metadata()?;
+    // A pipe or a device need not end.
+    if !about.is_file() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is not a regular file",
+        ));
+    }
+    if about.len() > most {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it has {} bytes, {most} at most are read", about.len()),
+        ));
+    }
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(about.len() as usize)?;
+    // It may grow while it is read.
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Writes a file under a temporary name in the same folder, and when all of it
+/// is on the disk, puts it in place. On an error the old file is as it was.
+pub(super) fn write<E: From<io::Error>>(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> Result<(), E>,
+) -> Result<(), E> {
+    let temporary = temporary_name(path)?;
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&temporary)?;
+    // Whatever happens until it is in place, the temporary file goes.
+    let mut guard = Temporary(Some(temporary.clone()));
+    let mut file = BufWriter::with_capacity(1 << 20, file);
+    content(&mut file)?;
+    let file = file.into_inner().map_err(|error| error.into_error())?;
+    file.sync_all()?;
+    drop(file);
+    fs::rename(&temporary, path)?;
+    guard.0 = None;
+    // The folder's entry should last too. Not all systems can do that, and the
+    // file is complete either way.
+    if let Some(folder) = path.parent()
+        && let Ok(folder) = File::open(non_empty(folder))
+    {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+/// A name beside the file that nobody else uses.
+fn temporary_name(path: &Path) -> io::Result<PathBuf> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let Some(name) = path.file_name() else {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the path names no file",
+        ));
+    };
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    hidden.push(format!(".{}-{number}.tmp", std::process::id()));
+    Ok(path.with_file_name(hidden))
+}
+
+fn non_empty(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    }
+}
+
+/// Removes a file that did not become the real one.
+struct Temporary(Option<PathBuf>);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A new, empty folder that is removed afterwards.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&path);
+            fs::create_dir(&path).expect("a new folder");
+            Self(path)
+        }
+
+        fn names(&self) -> Vec<OsString> {
+            let entries = fs::read_dir(&self.0).expect("a folder");
+            entries
+                .map(|entry| entry.expect("an entry").file_name())
+                .collect()
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_failing_write_leaves_the_old_file() {
+        let folder = Folder::new("erode-atomic-fail");
+        let path = folder.0.join("land");
+        fs::write(&path, "old").expect("writable");
+        let result = write(&path, |file| {
+            file.write_all(&[7; 4 << 20])?;
+            Err(io::Error::other("the disk is full"))
+        });
+        assert_eq!(result.unwrap_err().to_string(), "the disk is full");
+        assert_eq!(fs::read(&path).expect("still there"), b"old");
+        assert_eq!(folder.names(), ["land"], "nothing else is left");
+    }
+
+    #[test]
+    fn a_panicking_write_leaves_the_old_file() {
+        let folder = Folder::new("erode-atomic-panic");
+        let path = folder.0.join("land");
+        fs::write(&path, "old").expect("writable");
+        let torn = std::panic::catch_unwind(|| {
+            write::<io::Error>(&path, |file| {
+                file.write_all(b"half of the ne")?;
+                std::panic::panic_any("torn")
+            })
+        });
+        assert!(torn.is_err());
+        assert_eq!(fs::read(&path).expect("still there"), b"old");
+        assert_eq!(folder.names(), ["land"], "nothing else is left");
+    }
+
+    #[test]
+    fn a_write_replaces_the_old_file() {
+        let folder = Folder::new("erode-atomic-replace");
+        let path = folder.0.join("land");
+        for content in ["old", "new and longer", ""] {
+            write::<io::Error>(&path, |file| file.write_all(content.as_bytes())).expect("writable");
+            assert_eq!(fs::read(&path).expect("there"), content.as_bytes());
+        }
+        assert_eq!(folder.names(), ["land"]);
+        let nowhere = folder.0.join("no folder").join("land");
+        let error = write::<io::Error>(&nowhere, |_| Ok(())).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn reading_is_bounded() {
+        let folder = Folder::new("erode-atomic-read");
+        let path = folder.0.join("land");
+        fs::write(&path, [1; 100]).expect("writable");
+        assert_eq!(read(&path, 100).expect("fits").len(), 100);
+        assert_eq!(
+            read(&path, 99).unwrap_err().kind(),
+            io::ErrorKind::FileTooLarge
+        );
+        assert!(read(&folder.0, 100).is_err(), "a folder is no file");
+    }
+}

@@ -1,0 +1,160 @@
+//! OpenEXR files.
+
+use super::{Decoded, HeightmapError, Note, cells, check_declared, note};
+use ::exr::{
+    block::chunk::CompressedBlock,
+    image::{AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer},
+    meta::{
+        BlockDescription, MetaData,
+        attribute::{AttributeValue, LevelMode, SampleType, Text},
+        header::LayerAttributes,
+    },
+    prelude::{ReadChannels, ReadLayers, SmallVec, WritableImage, read as read_exr},
+};
+use bevy::math::UVec2;
+use std::{io::Cursor, panic::catch_unwind};
+
+const EXR: &str = "EXR";
+/// Layers and channels that a file may have: each takes memory.
+const MOST_CHANNELS: usize = 64;
+
+pub(super) fn read(bytes: &[u8]) -> Result<Decoded, HeightmapError> {
+    check_headers(bytes)?;
+    // The decoder has more assertions of its own about what is in a file.
+    let decode = || {
+        let reader = read_exr()
+            .no_deep_data()
+            .largest_resolution_level()
+            .all_channels()
+            .first_valid_layer()
+            .all_attributes()
+            .non_parallel();
+        reader.from_buffered(Cursor::new(bytes))
+    };
+    let image = catch_unwind(decode)
+        .map_err(|_| damaged("the decoder gave up".into()))?
+        .map_err(|error| damaged(error.to_string()))?;
+    let layer = image.layer_data;
+    let size = size_of(layer.size)?;
+    let attribute = layer.attributes.other.get(&Text::from(note::KEY));
+    let note = match attribute {
+        Some(AttributeValue::Text(text)) => Note::parse(&text.to_string()),
+        _ => Note::default(),
+    };
+    let mut channels = layer.channel_data.list;
+    let named = |name: &str| {
+        let mut channels = channels.iter();
+        channels.position(|channel| channel.name.to_string() == name)
+    };
+    let chosen = named("Y").or_else(|| named("R")).unwrap_or(0);
+    if channels.len() <= chosen {
+        return Err(damaged("it has no channel".into()));
+    }
+    let channel = channels.swap_remove(chosen);
+    let values = match channel.sample_data {
+        FlatSamples::F16(values) => values.into_iter().map(|value| value.to_f32()).collect(),
+        FlatSamples::F32(values) => values,
+        FlatSamples::U32(values) => values.into_iter().map(|value| value as f32).collect(),
+    };
+    if values.len() as u64 != cells(size) {
+        return Err(damaged("its channel has not all cells".into()));
+    }
+    Ok(Decoded {
+        size,
+        values,
+        whole: None,
+        note,
+        no_data: None,
+    })
+}
+
+/// Checks all that is declared, before the decoder makes room for it.
+fn check_headers(bytes: &[u8]) -> Result<(), HeightmapError> {
+    let meta = MetaData::read_from_buffered(Cursor::new(bytes), false);
+    let meta = meta.map_err(|error| damaged(error.to_string()))?;
+    let channels = meta.headers.iter().map(|header| header.channels.list.len());
+    if channels.sum::<usize>() > MOST_CHANNELS {
+        return Err(damaged(format!(
+            "it has more than {MOST_CHANNELS} channels"
+        )));
+    }
+    let mut tiled = false;
+    for header in &meta.headers {
+        let samples = header.channels.list.iter();
+        let per_cell: u64 = samples
+            .map(|channel| match channel.sample_type {
+                SampleType::F16 => 2,
+                SampleType::F32 | SampleType::U32 => 4,
+            })
+            .sum();
+        let size = size_of(header.layer_size)?;
+        check_declared(size, per_cell, bytes.len(), EXR)?;
+        let single = match header.blocks {
+            BlockDescription::ScanLines => true,
+            BlockDescription::Tiles(tiles) => {
+                tiled = true;
+                tiles.level_mode == LevelMode::Singular
+            }
+        };
+        if header.deep || !single {
+            return Err(damaged("deep data and mip maps are not read".into()));
+        }
+    }
+    if tiled { check_tiles(bytes) } else { Ok(()) }
+}
+
+/// Checks that every tile is one of the whole picture. The decoder takes that for
+/// granted, and panics where it is not so.
+fn check_tiles(bytes: &[u8]) -> Result<(), HeightmapError> {
+    let chunks = ::exr::block::read(Cursor::new(bytes), false)
+        .and_then(|reader| reader.filter_chunks(false, |_, _, _| true))
+        .map_err(|error| damaged(error.to_string()))?;
+    for chunk in chunks {
+        let chunk = chunk.map_err(|error| damaged(error.to_string()))?;
+        if let CompressedBlock::Tile(tile) = chunk.compressed_block
+            && tile.coordinates.level_index != ::exr::math::Vec2(0, 0)
+        {
+            return Err(damaged("a tile is none of the picture's".into()));
+        }
+    }
+    Ok(())
+}
+
+fn size_of(size: ::exr::math::Vec2<usize>) -> Result<UVec2, HeightmapError> {
+    match (u32::try_from(size.0), u32::try_from(size.1)) {
+        (Ok(x), Ok(y)) => Ok(UVec2::new(x, y)),
+        _ => Err(damaged("its size is beyond all bounds".into())),
+    }
+}
+
+fn damaged(reason: String) -> HeightmapError {
+    HeightmapError::Damaged {
+        format: EXR,
+        reason,
+    }
+}
+
+pub(super) fn write(size: UVec2, values: Vec<f32>, note: &Note) -> Result<Vec<u8>, HeightmapError> {
+    let mut attributes = LayerAttributes::default();
+    if !note.is_empty() {
+        let text = AttributeValue::Text(Text::from(note.to_string().as_str()));
+        attributes.other.insert(Text::from(note::KEY), text);
+    }
+    let channel = AnyChannel::new("Y", FlatSamples::F32(values));
+    let layer = Layer::new(
+        (size.x as usize, size.y as usize),
+        attributes,
+        Encoding::SMALL_LOSSLESS,
+        AnyChannels::sort(SmallVec::from_iter([channel])),
+    );
+    let mut bytes = Cursor::new(Vec::new());
+    let image = Image::from_layer(layer);
+    let written = image.write().non_parallel();
+    written
+        .to_buffered(&mut bytes)
+        .map_err(|error| HeightmapError::Encoder {
+            format: EXR,
+            reason: error.to_string(),
+        })?;
+    Ok(bytes.into_inner())
+}

@@ -1,0 +1,182 @@
+//! Formats, and how a file's numbers become metres.
+
+use super::HeightmapError;
+use bevy::math::UVec2;
+use core::ops::RangeInclusive;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Which byte of a number comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Endian {
+    /// The lowest; so almost all programs write RAW files.
+    #[default]
+    Little,
+    /// The highest.
+    Big,
+}
+
+/// A file format. Reading takes any kind of PNG, EXR and TIFF that is named:
+/// also 8 bits, and of colours the first channel (red), without alpha.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HeightmapFormat {
+    /// Grey PNG of 16 bits.
+    Png16,
+    /// 16-bit numbers without any header: `.r16`, `.raw`.
+    Raw16(Endian),
+    /// 32-bit floats without any header: `.r32`, `.r32f`.
+    Raw32(Endian),
+    /// OpenEXR, 32-bit floats in a channel `Y`. Reading takes `Y`, else `R`, else
+    /// the first channel.
+    Exr,
+    /// Grey TIFF of 16 bits. Reading takes any TIFF.
+    Tiff16,
+    /// Grey TIFF of 32-bit floats. Reading takes any TIFF.
+    Tiff32,
+}
+
+impl HeightmapFormat {
+    /// The format of a file that begins like this.
+    pub(super) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0x89, b'P', b'N', b'G', ..] => Some(Self::Png16),
+            [0x76, 0x2f, 0x31, 0x01, ..] => Some(Self::Exr),
+            [b'I', b'I', 42 | 43, 0, ..] | [b'M', b'M', 0, 42 | 43, ..] => Some(Self::Tiff32),
+            _ => None,
+        }
+    }
+
+    /// The format of a file of this name that does not say itself.
+    pub(super) fn of_name(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
+            "r16" | "raw" => Some(Self::Raw16(Endian::Little)),
+            "r32" | "r32f" => Some(Self::Raw32(Endian::Little)),
+            _ => None,
+        }
+    }
+}
+
+/// Heights from here to there. units: m
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VerticalRange {
+    /// Height of the least number. units: m
+    pub lowest: f32,
+    /// Height of the greatest number. units: m
+    pub highest: f32,
+}
+
+impl VerticalRange {
+    /// From here to there. units: m
+    pub fn new(lowest: f32, highest: f32) -> Self {
+        Self { lowest, highest }
+    }
+
+    /// The least range that holds all values; a metre high where they are alike.
+    pub fn of(values: &[f32]) -> Self {
+        let lowest = values.iter().copied().fold(f32::INFINITY, f32::min);
+        let highest = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        if lowest < highest {
+            Self::new(lowest, highest)
+        } else if lowest.is_finite() {
+            // A metre vanishes beside a huge number.
+            Self::new(lowest, lowest + lowest.abs().max(1.0))
+        } else {
+            Self::new(0.0, 1.0)
+        }
+    }
+}
+
+/// How a file's numbers and heights belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Vertical {
+    /// The least number of the file's kind (0) is the lowest height, the greatest
+    /// (65 535 of 16 bits, 1 of floats) is the highest.
+    Range(VerticalRange),
+    /// So many metres for one: 1 where a file holds metres, 0.3048 for feet.
+    Scale(f32),
+}
+
+impl Vertical {
+    /// The file's numbers are metres.
+    pub const METRES: Self = Self::Scale(1.0);
+
+    pub(super) fn check(&self) -> Result<(), HeightmapError> {
+        let wrong = |what, reason| Err(HeightmapError::Vertical { what, reason });
+        match *self {
+            Self::Range(VerticalRange { lowest, highest }) => {
+                let within = |height: f32| (-1e9..=1e9).contains(&height);
+                if !(within(lowest) && within(highest) && lowest < highest) {
+                    let reason =
+                        format!("{lowest} m to {highest} m; it must rise, and lie within ±1e9 m");
+                    return wrong("range", reason);
+                }
+            }
+            Self::Scale(scale) => {
+                if !(1e-9..=1e9).contains(&scale) {
+                    let reason = format!("{scale} m for one; it must be 1e-9 to 1e9");
+                    return wrong("scale", reason);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn range(&self) -> Option<VerticalRange> {
+        match *self {
+            Self::Range(range) => Some(range),
+            Self::Scale(_) => None,
+        }
+    }
+
+    /// Height of the number 0, and metres for one, in a file of these numbers.
+    pub(super) fn steps(&self, numbers: &RangeInclusive<f64>) -> (f64, f64) {
+        match *self {
+            Self::Scale(scale) => (0.0, scale.into()),
+            Self::Range(VerticalRange { lowest, highest }) => {
+                let (lowest, highest) = (f64::from(lowest), f64::from(highest));
+                let step = (highest - lowest) / (numbers.end() - numbers.start());
+                (lowest - numbers.start() * step, step)
+            }
+        }
+    }
+}
+
+impl From<VerticalRange> for Vertical {
+    fn from(range: VerticalRange) -> Self {
+        Self::Range(range)
+    }
+}
+
+/// What a file does not say itself. It is the asset loader's settings, too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HeightmapOptions {
+    /// The format; RAW files need it, others tell it themselves.
+    pub format: Option<HeightmapFormat>,
+    /// Cells along x and y: RAW files need it, others must be so.
+    pub size: Option<UVec2>,
+    /// How numbers become metres. Files of whole numbers need it, unless this
+    /// crate wrote them; floats are metres otherwise.
+    pub vertical: Option<Vertical>,
+    /// Side of a cell, instead of what the file says. units: m
+    pub cell_size: Option<f32>,
+    /// Height of cells for which the file has none (not a number, or GDAL's
+    /// no-data value); otherwise such cells are an error. units: m
+    pub no_data: Option<f32>,
+}
+
+impl HeightmapOptions {
+    pub(super) fn check(&self) -> Result<(), HeightmapError> {
+        if let Some(vertical) = &self.vertical {
+            vertical.check()?;
+        }
+        match self.no_data {
+            Some(height) if !height.is_finite() => Err(HeightmapError::Vertical {
+                what: "no_data",
+                reason: format!("{height} is no height"),
+            }),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! PNG files.
+
+use super::{Decoded, HeightmapError, Note, cells, check_declared, note};
+use ::png::{BitDepth, ColorType, Decoder, Encoder, Limits, Transformations};
+use bevy::math::UVec2;
+use std::io::Cursor;
+
+const PNG: &str = "PNG";
+
+/// Memory for rows and metadata; the picture itself comes on top.
+const WORKING_BYTES: usize = 64 << 20;
+
+pub(super) fn read(bytes: &[u8]) -> Result<Decoded, HeightmapError> {
+    let damaged = |error: ::png::DecodingError| HeightmapError::Damaged {
+        format: PNG,
+        reason: error.to_string(),
+    };
+    let mut decoder = Decoder::new(Cursor::new(bytes));
+    decoder.set_limits(Limits {
+        bytes: WORKING_BYTES,
+    });
+    // Palettes become colours, and few bits become eight.
+    decoder.set_transformations(Transformations::EXPAND);
+    let header = decoder.read_header_info().map_err(damaged)?;
+    let size = UVec2::new(header.width, header.height);
+    // At most four channels of 16 bits.
+    check_declared(size, 8, bytes.len(), PNG)?;
+    let mut reader = decoder.read_info().map_err(damaged)?;
+    let (color, depth) = reader.output_color_type();
+    let length = reader.output_buffer_size().unwrap_or(usize::MAX);
+    let channels = color.samples();
+    let sample = if depth == BitDepth::Sixteen { 2 } else { 1 };
+    if length as u64 > cells(size) * 8 {
+        return Err(HeightmapError::Damaged {
+            format: PNG,
+            reason: "its rows are too long".into(),
+        });
+    }
+    let mut pixels = vec![0; length];
+    let frame = reader.next_frame(&mut pixels).map_err(damaged)?;
+    if (frame.width, frame.height) != (size.x, size.y) {
+        return Err(HeightmapError::Damaged {
+            format: PNG,
+            reason: "its first picture is not the whole".into(),
+        });
+    }
+    // The first channel, the highest byte first.
+    let pixels = pixels.chunks_exact(channels * sample);
+    let values = pixels.map(|pixel| match pixel {
+        [high, low, ..] if sample == 2 => f32::from(u16::from_be_bytes([*high, *low])),
+        [value, ..] => f32::from(*value),
+        [] => 0.0,
+    });
+    let texts = &reader.info().uncompressed_latin1_text;
+    let text = texts.iter().find(|text| text.keyword == note::KEY);
+    let greatest = if sample == 2 { 65_535.0 } else { 255.0 };
+    Ok(Decoded {
+        size,
+        values: values.collect(),
+        whole: Some(0.0..=greatest),
+        note: text.map_or(Note::default(), |text| Note::parse(&text.text)),
+        no_data: None,
+    })
+}
+
+pub(super) fn write(size: UVec2, values: &[u16], note: &Note) -> Result<Vec<u8>, HeightmapError> {
+    let failed = |error: ::png::EncodingError| HeightmapError::Encoder {
+        format: PNG,
+        reason: error.to_string(),
+    };
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes, size.x, size.y);
+    encoder.set_color(ColorType::Grayscale);
+    encoder.set_depth(BitDepth::Sixteen);
+    if !note.is_empty() {
+        let text = encoder.add_text_chunk(note::KEY.into(), note.to_string());
+        text.map_err(failed)?;
+    }
+    let mut writer = encoder.write_header().map_err(failed)?;
+    let pixels: Vec<u8> = values.iter().flat_map(|v| v.to_be_bytes()).collect();
+    writer.write_image_data(&pixels).map_err(failed)?;
+    writer.finish().map_err(failed)?;
+    Ok(bytes)
+}

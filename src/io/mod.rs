@@ -1,0 +1,59 @@
+//! Files: heightmaps and masks in and out, and whole states that go on where
+//! they were.
+//!
+//! A [`Heightmap`] is a plain grid of numbers: heights, a layer of the terrain,
+//! or any mask. It is read from and written as PNG (16 bits), RAW (`.r16`,
+//! `.r32`), OpenEXR and TIFF, also GeoTIFF. Files of whole numbers say nothing of
+//! metres, so a [`Vertical`] range or scale goes with them.
+//!
+//! ```
+//! use bevy::math::UVec2;
+//! use bevy_erode::prelude::*;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let terrain = Terrain::generate(&Ridged::seeded(7), UVec2::new(48, 32), 4.0)?;
+//! let ground = Heightmap::of_ground(&terrain);
+//! let range = VerticalRange::of(&ground.values);
+//! let png = ground.write(HeightmapFormat::Png16, range.into())?;
+//!
+//! // Our own files know their range and cell size; for others, say so.
+//! let options = HeightmapOptions {
+//!     vertical: Some(VerticalRange::new(0.0, 300.0).into()),
+//!     cell_size: Some(4.0),
+//!     ..HeightmapOptions::default()
+//! };
+//! let again = Heightmap::read(&png, &options)?.into_terrain()?;
+//! assert_eq!(again.size(), terrain.size());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A [`SavedState`] is everything: all layers, models with what they remember,
+//! weather, springs and clock. What is loaded goes on bit by bit as if it had
+//! never been saved.
+//!
+//! ```no_run
+//! # use bevy::prelude::*; use bevy_erode::prelude::*;
+//! fn save(world: &mut World) -> Result {
+//!     Ok(SavedState::capture(world)?.write_file("land.erode")?)
+//! }
+//!
+//! fn load(world: &mut World) -> Result {
+//!     Ok(SavedState::read_file("land.erode")?.restore(world)?)
+//! }
+//! ```
+//!
+//! Files may be damaged or hostile: every reader checks what a file declares
+//! before it makes room for it, and answers with an error that says what is
+//! wrong. A file is written under another name first and then takes the old
+//! one's place, so an interrupted save destroys nothing.
+
+mod atomic;
+mod heightmap;
+mod save;
+
+pub use heightmap::{
+    Endian, Heightmap, HeightmapError, HeightmapFormat, HeightmapLoader, HeightmapOptions,
+    HeightmapPlugin, Vertical, VerticalRange,
+};
+pub use save::{SaveError, SavedSolver, SavedState};

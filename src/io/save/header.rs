@@ -1,0 +1,146 @@
+//! What a saved state says of itself, as RON: everything but planes.
+
+use super::{SaveError, SavedModel, SavedSettings, SavedSolverMemory, Spring};
+use crate::{
+    forcing::{WaterSink, WaterSource},
+    schedule::{Erosion, ErosionPace},
+    terrain::{Borders, Grid, Ledger, TerrainParts},
+};
+use bevy::math::UVec2;
+use core::time::Duration;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Header {
+    /// For people who look into a file.
+    pub written_by: String,
+    pub size: (u32, u32),
+    pub cell_size: f32,
+    pub origin: (f32, f32, f32),
+    pub borders: Borders,
+    pub datum: f32,
+    pub account: Ledger,
+    pub hardness: bool,
+    pub flow: bool,
+    pub revisions: (u64, u64),
+    pub clock: Option<Clock>,
+    pub pace: Option<ErosionPace>,
+    pub models: Vec<ModelHeader>,
+    pub sources: Vec<Spring<WaterSource>>,
+    pub sinks: Vec<Spring<WaterSink>>,
+}
+
+/// `Time<Erosion>`.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Clock {
+    pub context: Erosion,
+    pub elapsed: Duration,
+    pub delta: Duration,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ModelHeader {
+    pub name: String,
+    pub settings: SettingsHeader,
+    pub solver: Option<SolverHeader>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SettingsHeader {
+    pub text: String,
+    /// Numbers of its plane.
+    pub plane: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SolverHeader {
+    /// Where they are not the model's.
+    pub settings: Option<SettingsHeader>,
+    /// Bytes of its memory.
+    pub memory: u64,
+}
+
+impl Clock {
+    pub fn check(&self) -> Result<(), SaveError> {
+        self.context.check()?;
+        // Beyond this, time could not go on.
+        let most = Duration::from_secs(1 << 60);
+        if self.elapsed > most || self.delta > self.elapsed {
+            return Err(SaveError::Damaged("its clock is beyond all times"));
+        }
+        Ok(())
+    }
+}
+
+impl Header {
+    pub fn from_text(text: &str) -> Result<Self, SaveError> {
+        let read = ron::Options::default().from_str(text);
+        read.map_err(|error| {
+            // A broken file may make the parser quote all of it.
+            let reason = error.to_string();
+            SaveError::Header(reason.chars().take(400).collect())
+        })
+    }
+
+    pub fn to_text(&self) -> Result<String, SaveError> {
+        let written = ron::Options::default().to_string(self);
+        written.map_err(|error| SaveError::Header(error.to_string()))
+    }
+
+    /// What the terrain is made of, if there can be such a grid.
+    pub fn terrain_parts(&self) -> Result<TerrainParts, SaveError> {
+        let grid = Grid::new(UVec2::from(self.size), self.cell_size)?;
+        let (solids, water) = (self.account.solids.terms(), self.account.water.terms());
+        let finite = |terms: &[f64]| terms.iter().all(|term| term.is_finite());
+        if !(finite(&solids) && finite(&water)) {
+            return Err(SaveError::Damaged("its ledger is not finite"));
+        }
+        Ok(TerrainParts {
+            grid: grid.with_origin(self.origin.into())?,
+            borders: self.borders,
+            datum: self.datum,
+            account: self.account,
+            hardness: self.hardness,
+            flow: self.flow,
+            revisions: self.revisions.into(),
+        })
+    }
+
+    /// Words that the body must have, if they can be counted.
+    pub fn body_words(&self, parts: &TerrainParts) -> Option<u64> {
+        let planes = parts.plane_lengths();
+        let planes = planes.iter().map(|&length| length as u64).sum::<u64>();
+        let mut words = planes + 4 * parts.tiles() as u64;
+        for model in &self.models {
+            let solver = model.solver.as_ref();
+            let other = solver.and_then(|solver| solver.settings.as_ref());
+            words = words.checked_add(model.settings.plane)?;
+            words = words.checked_add(other.map_or(0, |settings| settings.plane))?;
+            words = words.checked_add(solver.map_or(0, |solver| solver.memory.div_ceil(4)))?;
+        }
+        Some(words)
+    }
+}
+
+impl ModelHeader {
+    pub fn of(model: &SavedModel) -> Self {
+        let settings = |settings: &SavedSettings| SettingsHeader {
+            text: settings.text.clone(),
+            plane: settings.plane.len() as u64,
+        };
+        let solver = |solver: &SavedSolverMemory| SolverHeader {
+            settings: solver.settings.as_ref().map(settings),
+            memory: solver.memory.len() as u64,
+        };
+        Self {
+            name: model.name.clone(),
+            settings: settings(&model.settings),
+            solver: model.solver.as_ref().map(solver),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Files that are whole but lie: their checksums are right, what they say is
+//! not. A reader that only trusted checksums would fall for them.
+
+use super::*;
+use crate::{
+    forcing::{Rain, RainPattern, RainSolver},
+    models::{
+        Solver,
+        droplet::{DropletSolver, Droplets},
+        pipe::{PipeModel, PipeSolver},
+    },
+};
+use bevy::math::UVec2;
+use rand::Rng;
+use rand_pcg::Pcg32;
+
+/// A small state with memories of all kinds.
+fn state() -> SavedState {
+    let size = UVec2::new(13, 9);
+    let cells = size.element_product() as usize;
+    let heights = (0..cells).map(|cell| (cell % 11) as f32).collect();
+    let mut terrain = Terrain::from_heights(size, 2.0, heights)
+        .and_then(|land| land.with_layer(crate::terrain::Layer::Water, vec![0.5; cells]))
+        .and_then(|land| land.with_soil_depth(0.5))
+        .expect("valid");
+    let grid = *terrain.grid();
+    let droplets = Droplets {
+        rate: 1.0,
+        ..Droplets::seeded(1).with_streams()
+    };
+    let rain = Rain::mm_per_hour(900.0).with_pattern(RainPattern::blue_noise(1));
+    let mut droplets = DropletSolver::new(droplets, &grid).expect("valid");
+    let mut pipe = PipeSolver::new(PipeModel::as_published(), &grid).expect("valid");
+    pipe.step(&mut terrain, 0.1);
+    pipe.set_settings(PipeModel::default()).expect("valid");
+    let mut rain = RainSolver::new(rain, &grid).expect("valid");
+    for _ in 0..3 {
+        rain.step(&mut terrain, 0.5);
+        droplets.step(&mut terrain, 0.5);
+        pipe.step(&mut terrain, 0.5);
+    }
+    let mut state = SavedState::of(&terrain)
+        .and_then(|state| state.with_solver(&droplets, &terrain))
+        .and_then(|state| state.with_solver(&pipe, &terrain))
+        .and_then(|state| state.with_solver(&rain, &terrain))
+        .expect("valid");
+    state.clock = Some(Clock {
+        context: Default::default(),
+        elapsed: core::time::Duration::from_secs(3),
+        delta: core::time::Duration::from_millis(15),
+    });
+    state.sources.push(Spring {
+        at: (1.0, 2.0, 3.0),
+        spring: WaterSource::default(),
+    });
+    state
+}
+
+/// Header and body of a file.
+fn unpack(bytes: &[u8]) -> (String, Vec<u32>) {
+    let container::Opened { header, mut body } = container::open(bytes).expect("whole");
+    let words = body.length() as usize / 4;
+    let header = header.to_owned();
+    (header, body.words(words, |word| word).expect("a body"))
+}
+
+/// A file of them, with checksums that are right.
+fn pack(header: &str, body: &[u32]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let length = 4 * body.len() as u64;
+    let written = container::write(&mut bytes, header, length, |writer| {
+        writer.words(body.len(), |word| body[word])
+    });
+    written.expect("writable");
+    bytes
+}
+
+/// Whatever is believed must be fit to go on with.
+fn try_to_go_on(bytes: &[u8]) -> bool {
+    let Ok(state) = SavedState::from_bytes(bytes) else {
+        return false;
+    };
+    let mut droplets: Option<DropletSolver> = state.solver().expect("it was checked");
+    let mut pipe: Option<PipeSolver> = state.solver().expect("it was checked");
+    let mut rain: Option<RainSolver> = state.solver().expect("it was checked");
+    let mut terrain = state.into_terrain();
+    for model in [PipeModel::default(), PipeModel::as_published()] {
+        if let Some(rain) = &mut rain {
+            rain.step(&mut terrain, 0.5);
+        }
+        if let Some(droplets) = &mut droplets {
+            droplets.step(&mut terrain, 0.5);
+        }
+        if let Some(pipe) = &mut pipe {
+            pipe.step(&mut terrain, 0.5);
+            pipe.set_settings(model).expect("valid");
+            pipe.step(&mut terrain, 0.5);
+        }
+    }
+    true
+}
+
+#[test]
+fn packing_changes_nothing() {
+    let bytes = state().to_bytes().expect("writable");
+    let (header, body) = unpack(&bytes);
+    assert_eq!(pack(&header, &body), bytes);
+    assert!(try_to_go_on(&bytes));
+}
+
+#[test]
+fn lying_headers() {
+    let (header, body) = unpack(&state().to_bytes().expect("writable"));
+    let mut random = Pcg32::new(50, 1);
+    let mut below = |limit: usize| random.next_u32() as usize % limit.max(1);
+    let symbols = b"0123456789-.e(),:\"[]N";
+    let mut believed = 0;
+    for _ in 0..6000 {
+        let mut text = header.clone().into_bytes();
+        for _ in 0..1 + below(3) {
+            let place = below(text.len());
+            match below(3) {
+                0 => text[place] = symbols[below(symbols.len())],
+                1 => text.insert(place, symbols[below(symbols.len())]),
+                _ => {
+                    text.remove(place);
+                }
+            }
+        }
+        let Ok(text) = String::from_utf8(text) else {
+            continue;
+        };
+        believed += u32::from(try_to_go_on(&pack(&text, &body)));
+    }
+    assert!(believed > 0, "some changes are harmless");
+}
+
+#[test]
+fn lying_bodies() {
+    let (header, body) = unpack(&state().to_bytes().expect("writable"));
+    let mut random = Pcg32::new(51, 1);
+    let mut believed = 0;
+    for round in 0..4000 {
+        let mut body = body.clone();
+        for _ in 0..1 + round % 3 {
+            let place = random.next_u32() as usize % body.len();
+            body[place] = match random.next_u32() % 6 {
+                0 => 0,
+                1 => u32::MAX,
+                2 => f32::NAN.to_bits(),
+                3 => 0x7fff_ffff,
+                4 => body[place] ^ 1 << (random.next_u32() % 32),
+                _ => random.next_u32(),
+            };
+        }
+        believed += u32::from(try_to_go_on(&pack(&header, &body)));
+    }
+    assert!(believed > 0, "some changes are harmless");
+    // Longer and shorter than the header says.
+    assert!(!try_to_go_on(&pack(&header, &body[1..])));
+    assert!(!try_to_go_on(&pack(&header, &[&body[..], &[0]].concat())));
+}
+
+#[test]
+fn a_land_that_is_too_large_for_the_file() {
+    let (header, body) = unpack(&state().to_bytes().expect("writable"));
+    for size in [
+        "(16384,16384)",
+        "(16385,1)",
+        "(0,0)",
+        "(4294967295,4294967295)",
+    ] {
+        let lie = header.replace("size:(13,9)", &format!("size:{size}"));
+        assert_ne!(lie, header);
+        assert!(
+            SavedState::from_bytes(&pack(&lie, &body)).is_err(),
+            "{size}"
+        );
+    }
+    let lie = header.replace("\"PipeModel\"", "\"Wizardry\"");
+    let error = SavedState::from_bytes(&pack(&lie, &body)).unwrap_err();
+    assert!(matches!(error, SaveError::UnknownModel(_)), "{error}");
+    let lie = header.replace("memory:", "memory:9");
+    assert!(SavedState::from_bytes(&pack(&lie, &body)).is_err());
+}

@@ -1,0 +1,156 @@
+//! A saved state and a world: taken from it, and put into it.
+
+use super::{
+    SaveError, SavedState, Spring,
+    header::Clock,
+    models::{KINDS, Restore},
+};
+use crate::{
+    forcing::{WaterSink, WaterSource},
+    scene::SceneEntity,
+    schedule::{Erosion, ErosionPace},
+    terrain::Terrain,
+};
+use bevy::{ecs::system::SystemState, prelude::*};
+
+type Springs<'w, 's, C> = Query<'w, 's, (Entity, &'static C, &'static Transform)>;
+
+impl SavedState {
+    /// Takes the whole state of a world: terrain, models with what they
+    /// remember, weather, springs and clock. The world stays as it is.
+    ///
+    /// Call it between steps: in any system of a frame, but not within
+    /// [`ErosionStep`](crate::schedule::ErosionStep).
+    ///
+    /// # Errors
+    /// When there is no terrain, or something is set that cannot be, so that it
+    /// could not be loaded again.
+    pub fn capture(world: &mut World) -> Result<Self, SaveError> {
+        let (sources, sinks) = capture_springs(world);
+        for source in &sources {
+            source.spring.check()?;
+        }
+        for sink in &sinks {
+            sink.spring.check()?;
+        }
+        let terrain = world.get_resource::<Terrain>();
+        let terrain = terrain.ok_or(SaveError::NoTerrain)?;
+        terrain.check_saved()?;
+        let mut models = Vec::new();
+        for kind in KINDS {
+            models.extend((kind.capture)(world, terrain)?);
+        }
+        let clock = world.get_resource::<Time<Erosion>>();
+        Ok(Self {
+            terrain: terrain.clone(),
+            clock: clock.map(|time| Clock {
+                context: *time.context(),
+                elapsed: time.elapsed(),
+                delta: time.delta(),
+            }),
+            pace: world.get_resource::<ErosionPace>().copied(),
+            models,
+            sources,
+            sinks,
+        })
+    }
+
+    /// Puts the whole state into a world with
+    /// [`ErosionPlugin`](crate::ErosionPlugin). It goes on as if it had never
+    /// been saved: the same steps give the same bits.
+    ///
+    /// Models and weather that the state does not have are removed. Sources and
+    /// sinks that are the same and at the same place stay; others lose their
+    /// component, or are despawned if a scene or a state spawned them. New ones
+    /// are spawned with [`SceneEntity`].
+    ///
+    /// # Errors
+    /// When the world has no erosion. Nothing changes then.
+    pub fn restore(self, world: &mut World) -> Result<(), SaveError> {
+        if !world.contains_resource::<Time<Erosion>>() {
+            return Err(SaveError::NoPlugin);
+        }
+        let prepared: Result<Vec<Restore>, SaveError> = KINDS
+            .iter()
+            .map(|kind| (kind.prepare)(self.model(kind.name), &self.terrain))
+            .collect();
+        for restore in prepared? {
+            restore(world, &self.terrain);
+        }
+        let (sources, sinks) = capture_entities(world);
+        restore_springs(world, "source", sources, self.sources);
+        restore_springs(world, "sink", sinks, self.sinks);
+        if let Some(clock) = self.clock
+            && let Some(mut time) = world.get_resource_mut::<Time<Erosion>>()
+        {
+            let mut restored = Time::new_with(clock.context);
+            restored.set_wrap_period(time.wrap_period());
+            restored.advance_by(clock.elapsed.saturating_sub(clock.delta));
+            restored.advance_by(clock.delta);
+            *time = restored;
+        }
+        if let Some(pace) = self.pace {
+            world.insert_resource(pace);
+        }
+        world.insert_resource(self.terrain);
+        Ok(())
+    }
+}
+
+type Found<C> = Vec<(Entity, Spring<C>)>;
+
+fn capture_springs(world: &mut World) -> (Vec<Spring<WaterSource>>, Vec<Spring<WaterSink>>) {
+    let (sources, sinks) = capture_entities(world);
+    let sources = sources.into_iter().map(|(_, spring)| spring);
+    (
+        sources.collect(),
+        sinks.into_iter().map(|(_, spring)| spring).collect(),
+    )
+}
+
+/// All springs, where they pour or drain.
+fn capture_entities(world: &mut World) -> (Found<WaterSource>, Found<WaterSink>) {
+    let mut state: SystemState<(Springs<WaterSource>, Springs<WaterSink>, TransformHelper)> =
+        SystemState::new(world);
+    // Queries are always there to be had.
+    let Ok((sources, sinks, places)) = state.get(world) else {
+        return (Vec::new(), Vec::new());
+    };
+    (find(&sources, &places), find(&sinks, &places))
+}
+
+fn find<C: Component + Copy>(springs: &Springs<C>, places: &TransformHelper) -> Found<C> {
+    let found = springs.iter().map(|(entity, spring, own)| {
+        let place = places.compute_global_transform(entity);
+        let at = place.map_or(own.translation, |place| place.translation());
+        (
+            entity,
+            Spring {
+                at: at.into(),
+                spring: *spring,
+            },
+        )
+    });
+    found.collect()
+}
+
+fn restore_springs<C: Component + Copy + PartialEq>(
+    world: &mut World,
+    name: &'static str,
+    there: Found<C>,
+    mut wanted: Vec<Spring<C>>,
+) {
+    for (entity, spring) in there {
+        if let Some(same) = wanted.iter().position(|other| *other == spring) {
+            wanted.swap_remove(same);
+        } else if world.get::<SceneEntity>(entity).is_some() {
+            world.despawn(entity);
+        } else {
+            world.entity_mut(entity).remove::<C>();
+        }
+    }
+    for Spring { at, spring } in wanted {
+        let place = Transform::from_translation(at.into());
+        world.spawn((SceneEntity, Name::new(name), spring, place));
+    }
+}

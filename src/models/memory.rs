@@ -1,0 +1,149 @@
+//! What solvers remember, as bytes: little-endian numbers, one after the other.
+//!
+//! A solver's memory is what its next step depends on besides settings and
+//! terrain. It is written by [`Solver::remember`](super::Solver::remember) and
+//! taken up by [`Solver::recall`](super::Solver::recall). Bytes that come from a
+//! file may be anything, so whatever is recalled is checked first.
+
+use thiserror::Error;
+
+/// Why a solver cannot take up what it is given. It is as it was before.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the memory of `{model}` is not usable: {reason}")]
+pub struct MemoryError {
+    /// The solver's name, e.g. `Droplets`.
+    pub model: &'static str,
+    /// What is wrong.
+    pub reason: &'static str,
+}
+
+/// Larger counts are none: a solver could not go on counting.
+const MOST: u64 = 1 << 62;
+
+/// Writes what a solver remembers.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryWriter {
+    bytes: Vec<u8>,
+}
+
+impl MemoryWriter {
+    /// All that was written.
+    pub fn finish(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Writes a whole number.
+    pub fn count(&mut self, value: u64) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// Writes a real number, exactly.
+    pub fn real(&mut self, value: f64) {
+        self.count(value.to_bits());
+    }
+
+    /// Writes words, for instance the bits of `f32`.
+    pub fn words(&mut self, words: impl IntoIterator<Item = u32>) {
+        let words = words.into_iter();
+        self.bytes.reserve(4 * words.size_hint().0);
+        for word in words {
+            self.bytes.extend_from_slice(&word.to_le_bytes());
+        }
+    }
+
+    /// Writes a plane of numbers, exactly.
+    pub fn floats(&mut self, values: &[f32]) {
+        self.words(values.iter().map(|value| value.to_bits()));
+    }
+}
+
+/// Reads what a [`MemoryWriter`] wrote, in the same order.
+#[derive(Clone, Debug)]
+pub struct MemoryReader<'a> {
+    model: &'static str,
+    bytes: &'a [u8],
+}
+
+impl<'a> MemoryReader<'a> {
+    /// Reads the memory of a solver of this name.
+    pub fn new(model: &'static str, bytes: &'a [u8]) -> Self {
+        Self { model, bytes }
+    }
+
+    /// The error that says what is wrong.
+    pub fn fault(&self, reason: &'static str) -> MemoryError {
+        MemoryError {
+            model: self.model,
+            reason,
+        }
+    }
+
+    /// Checks what was read.
+    ///
+    /// # Errors
+    /// When it is not so, for that reason.
+    pub fn ensure(&self, so: bool, reason: &'static str) -> Result<(), MemoryError> {
+        if so { Ok(()) } else { Err(self.fault(reason)) }
+    }
+
+    /// Reads a whole number.
+    ///
+    /// # Errors
+    /// When there is none, or one that is too large to go on counting.
+    pub fn count(&mut self) -> Result<u64, MemoryError> {
+        let value = u64::from_le_bytes(self.take::<8>()?);
+        self.ensure(value <= MOST, "a count is too large")?;
+        Ok(value)
+    }
+
+    /// Reads a real number.
+    ///
+    /// # Errors
+    /// When there is none, or one that is not finite.
+    pub fn real(&mut self) -> Result<f64, MemoryError> {
+        let value = f64::from_le_bytes(self.take::<8>()?);
+        self.ensure(value.is_finite(), "a number is not finite")?;
+        Ok(value)
+    }
+
+    /// Reads so many words.
+    ///
+    /// # Errors
+    /// When there are fewer.
+    pub fn words(&mut self, count: usize) -> Result<impl Iterator<Item = u32> + 'a, MemoryError> {
+        let length = count.saturating_mul(4);
+        let Some((words, rest)) = self.bytes.split_at_checked(length) else {
+            return Err(self.fault("it ends too early"));
+        };
+        self.bytes = rest;
+        let words = words.as_chunks::<4>().0.iter();
+        Ok(words.map(|word| u32::from_le_bytes(*word)))
+    }
+
+    /// Reads a plane of so many finite numbers.
+    ///
+    /// # Errors
+    /// When there are fewer, or one is not finite.
+    pub fn floats(&mut self, count: usize) -> Result<Vec<f32>, MemoryError> {
+        let values: Vec<f32> = self.words(count)?.map(f32::from_bits).collect();
+        let finite = values.iter().all(|value| value.is_finite());
+        self.ensure(finite, "a number is not finite")?;
+        Ok(values)
+    }
+
+    /// Ends the reading.
+    ///
+    /// # Errors
+    /// When something is left over.
+    pub fn finish(self) -> Result<(), MemoryError> {
+        self.ensure(self.bytes.is_empty(), "it is too long")
+    }
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], MemoryError> {
+        let Some((bytes, rest)) = self.bytes.split_first_chunk::<N>() else {
+            return Err(self.fault("it ends too early"));
+        };
+        self.bytes = rest;
+        Ok(*bytes)
+    }
+}

@@ -1,0 +1,151 @@
+//! A terrain in its parts, for files: taken apart without loss, and put together
+//! again only if they fit.
+
+use super::{
+    Borders, Flow, Grid, Layer, Ledger, Terrain, TerrainError, TerrainId, check_layer,
+    tiles::TileRevisions,
+};
+
+/// What a two-float sum's low part may be at most; it is a last place's share
+/// of a thickness or an elevation. units: m
+const MOST_REST: f32 = 1e3;
+/// No water discharges more. units: m²/s
+const MOST_DISCHARGE: f32 = 1e18;
+
+/// All of a terrain but its planes.
+#[derive(Clone, Debug)]
+pub(crate) struct TerrainParts {
+    pub grid: Grid,
+    pub borders: Borders,
+    pub datum: f32,
+    pub account: Ledger,
+    pub hardness: bool,
+    pub flow: bool,
+    /// Newest revision of the ground and of the water.
+    pub revisions: [u64; 2],
+}
+
+impl TerrainParts {
+    /// How long each of the [`Terrain::planes`] is.
+    pub fn plane_lengths(&self) -> Vec<usize> {
+        let cells = self.grid.cells();
+        let mut lengths = vec![cells; 6 + usize::from(self.hardness)];
+        if self.flow {
+            lengths.extend([cells, cells, self.grid.height(), self.grid.width()]);
+        }
+        lengths
+    }
+
+    /// How many tiles each of the [`Terrain::tile_revisions`] has.
+    pub fn tiles(&self) -> usize {
+        self.grid.tiles().element_product() as usize
+    }
+}
+
+impl Terrain {
+    pub(crate) fn parts(&self) -> TerrainParts {
+        TerrainParts {
+            grid: self.grid,
+            borders: self.borders,
+            datum: self.datum,
+            account: self.account,
+            hardness: self.hardness.is_some(),
+            flow: self.flow.is_some(),
+            revisions: [self.tiles.current(), self.water_tiles.current()],
+        }
+    }
+
+    /// All planes there are, in the order in which they are put together again.
+    pub(crate) fn planes(&self) -> Vec<&[f32]> {
+        let mut planes: Vec<&[f32]> = vec![&self.bedrock, &self.soil, &self.water, &self.suspended];
+        planes.extend(self.hardness.as_deref());
+        planes.extend([&self.bedrock_rest[..], &self.water_rest]);
+        if let Some(flow) = &self.flow {
+            planes.extend([&flow.east[..], &flow.south]);
+            planes.extend([&flow.west_border[..], &flow.north_border]);
+        }
+        planes
+    }
+
+    /// The revision of each tile's last change, of ground and of water.
+    pub(crate) fn tile_revisions(&self) -> [&[u64]; 2] {
+        [self.tiles.last(), self.water_tiles.last()]
+    }
+
+    /// Puts a terrain together. It goes on as the one that was taken apart.
+    pub(crate) fn from_parts(
+        parts: TerrainParts,
+        planes: Vec<Vec<f32>>,
+        [tiles, water_tiles]: [Vec<u64>; 2],
+    ) -> Result<Self, TerrainError> {
+        let slices: Vec<&[f32]> = planes.iter().map(Vec::as_slice).collect();
+        check(&parts, &slices)?;
+        let TerrainParts { grid, borders, .. } = parts;
+        let restored = |current, last| {
+            TileRevisions::restored(&grid, current, last).ok_or(TerrainError::Saved("revisions"))
+        };
+        // As many as were checked, in the order of `planes`.
+        let mut planes = planes.into_iter();
+        let mut next = || planes.next().unwrap_or_default();
+        Ok(Self {
+            id: TerrainId::new(),
+            bedrock: next(),
+            soil: next(),
+            water: next(),
+            suspended: next(),
+            hardness: parts.hardness.then(&mut next),
+            bedrock_rest: next(),
+            water_rest: next(),
+            flow: parts.flow.then(|| Flow {
+                east: next(),
+                south: next(),
+                west_border: next(),
+                north_border: next(),
+            }),
+            borders,
+            datum: parts.datum,
+            tiles: restored(parts.revisions[0], tiles)?,
+            water_tiles: restored(parts.revisions[1], water_tiles)?,
+            account: parts.account,
+            grid,
+        })
+    }
+
+    /// Whether a file of this terrain could be read again.
+    pub(crate) fn check_saved(&self) -> Result<(), TerrainError> {
+        check(&self.parts(), &self.planes())
+    }
+}
+
+/// Checks everything that comes from a file but the revisions.
+fn check(parts: &TerrainParts, planes: &[&[f32]]) -> Result<(), TerrainError> {
+    parts.borders.check()?;
+    if !(-1e9..=1e9).contains(&parts.datum) {
+        return Err(TerrainError::Saved("datum"));
+    }
+    let lengths = parts.plane_lengths();
+    let as_long = planes.iter().map(|plane| plane.len()).eq(lengths);
+    if !as_long {
+        return Err(TerrainError::Saved("size"));
+    }
+    let hardness = parts.hardness.then_some(Layer::Hardness);
+    let layers = [Layer::Bedrock, Layer::Soil, Layer::Water, Layer::Suspended];
+    let layers: Vec<Layer> = layers.into_iter().chain(hardness).collect();
+    let (checked, others) = planes.split_at(layers.len());
+    for (layer, values) in layers.into_iter().zip(checked) {
+        check_layer(&parts.grid, layer, values)?;
+    }
+    let (rests, flow) = others.split_at(2);
+    // NaN fails the comparison, so it is found too.
+    let within = |planes: &[&[f32]], most: f32| {
+        let mut values = planes.iter().flat_map(|plane| plane.iter());
+        values.all(|value| (-most..=most).contains(value))
+    };
+    if !within(rests, MOST_REST) {
+        return Err(TerrainError::Saved("low part"));
+    }
+    if !within(flow, MOST_DISCHARGE) {
+        return Err(TerrainError::Saved("flow"));
+    }
+    Ok(())
+}
