@@ -52,6 +52,7 @@ pub mod prelude {
     pub use crate::scene::{ErosionSceneLoader, ErosionScenePlugin};
     #[cfg(feature = "render")]
     pub use crate::view::{
-        Overlay, Palette, TerrainChunk, TerrainView, TerrainViewState, WaterChunk, WaterView,
+        Detail, Overlay, Palette, TerrainChunk, TerrainView, TerrainViewState, WaterChunk,
+        WaterView,
     };
 }

@@ -2,6 +2,7 @@
 
 mod app;
 mod contract;
+mod detail;
 mod determinism;
 mod droplets;
 mod forcing;
