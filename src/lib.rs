@@ -2,6 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod forcing;
+pub mod masks;
 pub mod models;
 #[cfg(feature = "egui")]
 pub mod panel;
@@ -24,6 +25,7 @@ pub mod prelude {
             Evaporation, EvaporationSolver, ForcingSystems, Rain, RainPattern, RainSolver,
             WaterSink, WaterSource,
         },
+        masks::{Mask, MaskSettings, TerrainMasks},
         models::{
             Solver,
             droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},

@@ -56,6 +56,7 @@ impl Plugin for ErosionPlugin {
                 ModelPlugin::<ThermalSolver>::new(ErosionStepSystems::Thermal),
             ));
         forcing::build(app);
+        crate::masks::build(app, self.schedule);
         #[cfg(feature = "render")]
         app.add_plugins(crate::view::TerrainViewPlugin {
             schedule: self.schedule,

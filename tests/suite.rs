@@ -6,6 +6,7 @@ mod detail;
 mod determinism;
 mod droplets;
 mod forcing;
+mod masks;
 mod oracle;
 mod pipe;
 mod properties;
