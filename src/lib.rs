@@ -5,6 +5,7 @@ pub mod bake;
 pub mod forcing;
 #[cfg(feature = "io")]
 pub mod io;
+pub mod masks;
 pub mod models;
 #[cfg(feature = "egui")]
 pub mod panel;
@@ -35,6 +36,7 @@ pub mod prelude {
                 TerrainHistory,
             },
         },
+        masks::{Mask, MaskSettings, TerrainMasks},
         models::{
             Solver,
             droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
@@ -70,7 +72,7 @@ pub mod prelude {
     pub use crate::view::TerrainPicking;
     #[cfg(feature = "render")]
     pub use crate::view::{
-        BrushRing, Overlay, Palette, TerrainChunk, TerrainView, TerrainViewState, WaterChunk,
-        WaterView,
+        BrushRing, Detail, Overlay, Palette, TerrainChunk, TerrainView, TerrainViewState,
+        WaterChunk, WaterView,
     };
 }

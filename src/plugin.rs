@@ -1,7 +1,7 @@
 //! The plugin: puts clock, models and view together. No logic of its own.
 
 use crate::{
-    bake, forcing,
+    bake, forcing, masks,
     models::{
         droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
         pipe::{PipeModel, PipeSolver, PublishedPipe},
@@ -57,6 +57,7 @@ impl Plugin for ErosionPlugin {
             ));
         forcing::build(app, self.schedule);
         bake::build(app, self.schedule);
+        masks::build(app, self.schedule);
         #[cfg(feature = "render")]
         app.add_plugins(crate::view::TerrainViewPlugin {
             schedule: self.schedule,

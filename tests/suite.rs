@@ -3,12 +3,14 @@
 mod app;
 mod bake;
 mod contract;
+mod detail;
 mod determinism;
 mod droplets;
 mod edits;
 mod files;
 mod forcing;
 mod lockstep;
+mod masks;
 mod oracle;
 mod picking;
 mod pipe;

@@ -56,7 +56,7 @@ fn water_rebuilt(app: &App) -> u64 {
 
 /// Hills that stand in water up to their middle, brown on one side, with
 /// puddles on the slopes.
-fn flooded(seed: u32, size: UVec2) -> Terrain {
+pub fn flooded(seed: u32, size: UVec2) -> Terrain {
     let terrain = crate::land(seed, size, 2.5)
         .with_origin(Vec3::new(30.0, 4.0, -70.0))
         .expect("valid");

@@ -3,7 +3,7 @@
 
 use super::{
     Borders, Flow, Grid, Layer, Ledger, Terrain, TerrainError, TerrainId, check_layer,
-    tiles::TileRevisions,
+    raycast::HeightBounds, tiles::TileRevisions,
 };
 
 /// What a two-float sum's low part may be at most; it is a last place's share
@@ -105,6 +105,7 @@ impl Terrain {
             borders,
             datum: parts.datum,
             tiles: restored(parts.revisions[0], tiles)?,
+            bounds: HeightBounds::new(&grid),
             water_tiles: restored(parts.revisions[1], water_tiles)?,
             account: parts.account,
             grid,

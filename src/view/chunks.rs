@@ -3,10 +3,12 @@
 //! Dirty chunks are copied, built on the async task pool, and swapped in all at
 //! once when the last of them is ready: neighbours always show the same moment,
 //! and water the same as the ground below it, so no crack opens between them.
+//! Chunks that change their level of detail are taken along a few at a time.
 
 use super::{
     Overlay, TerrainView,
     brush_ring::{BrushRing, draw_ring},
+    levels::{Levels, choose_levels},
     mesh::{Baseline, ChunkSource, wet_look},
     water::{self, Surface, WaterChunk, WaterMaterial, WaterView, mesh::WaterChunkSource},
 };
@@ -40,7 +42,15 @@ impl Plugin for TerrainViewPlugin {
             .register_type::<WaterChunk>()
             .add_systems(
                 self.schedule,
-                (mix_water, lay_out_chunks, start_rebuild, finish_rebuild)
+                (
+                    mix_water,
+                    lay_out_chunks,
+                    choose_levels,
+                    // In this order, the next build starts in the frame in
+                    // which the last one is shown.
+                    finish_rebuild,
+                    start_rebuild,
+                )
                     .chain()
                     .in_set(ErosionSystems::Output)
                     // A server may have the feature but no renderer.
@@ -74,6 +84,9 @@ pub struct TerrainChunk {
 #[derive(Resource, Default)]
 pub struct TerrainViewState {
     seen: Seen,
+    /// How everything was painted.
+    painted: TerrainView,
+    pub(super) levels: Levels,
     chunks: UVec2,
     ground: Vec<GroundPiece>,
     water: Vec<Option<WaterPiece>>,
@@ -115,12 +128,14 @@ struct GroundPiece {
     mesh: Handle<Mesh>,
     /// How wet it looked when it was last built.
     wet_look: u64,
+    triangles: usize,
 }
 
 struct WaterPiece {
     entity: Entity,
     /// None while the chunk is dry.
     mesh: Option<Handle<Mesh>>,
+    triangles: usize,
 }
 
 /// What is to be built of a chunk, and its cells.
@@ -143,12 +158,27 @@ struct Built {
 }
 
 impl TerrainViewState {
-    /// Whether all meshes show the terrain as it is.
+    /// Whether all meshes show the terrain as it is, as finely as they should.
     pub fn is_settled(&self, terrain: &Terrain) -> bool {
         let dirty = [&self.dirty, &self.dirty_water, &self.damp];
         self.seen == Seen::of(terrain)
             && dirty.iter().all(|dirty| dirty.is_empty())
             && self.building.is_empty()
+            && self.levels.is_settled()
+    }
+
+    /// The level of detail that a chunk is drawn at: every 2^level-th vertex.
+    pub fn level(&self, chunk: UVec2) -> Option<u8> {
+        let inside = chunk.cmplt(self.chunks).all();
+        let number = chunk.y * self.chunks.x + chunk.x;
+        self.levels.level(number as usize).filter(|_| inside)
+    }
+
+    /// Triangles of all meshes, ground and water.
+    pub fn triangles(&self) -> usize {
+        let ground = self.ground.iter().map(|piece| piece.triangles);
+        let water = self.water.iter().flatten().map(|piece| piece.triangles);
+        ground.sum::<usize>() + water.sum::<usize>()
     }
 
     /// Meshes of the ground built so far.
@@ -238,7 +268,10 @@ fn lay_out_chunks(
     if state.seen.terrain != seen.terrain {
         // Meshes under way show the old terrain: they go too.
         state.clear(&mut commands);
+        state.painted = view.clone();
         state.baseline = Baseline::of(&terrain);
+        let thinnest = draws_water(&view, &water_view).then_some(water_view.thinnest);
+        state.levels = Levels::new(&terrain, thinnest);
         state.chunks = terrain.grid().chunks();
         let material = materials.add(StandardMaterial {
             perceptual_roughness: 0.95,
@@ -263,6 +296,7 @@ fn lay_out_chunks(
                 entity: entity.id(),
                 mesh,
                 wet_look: 0,
+                triangles: 0,
             });
         }
         state.water.resize_with(count, || None);
@@ -280,7 +314,14 @@ fn lay_out_chunks(
     }
     state.seen = seen;
     if view.is_changed() {
-        state.dirty.extend(0..state.ground.len());
+        let painted = TerrainView {
+            detail: state.painted.detail,
+            ..view.clone()
+        };
+        if state.painted != painted {
+            state.painted = painted;
+            state.dirty.extend(0..state.ground.len());
+        }
     }
     // Its other settings are the material's, and need no new mesh.
     let shown = (
@@ -304,9 +345,12 @@ fn start_rebuild(
     if !state.building.is_empty() {
         return;
     }
-    let dirty = core::mem::take(&mut state.dirty);
+    let mut dirty = core::mem::take(&mut state.dirty);
     let damp = core::mem::take(&mut state.damp);
-    let dirty_water = core::mem::take(&mut state.dirty_water);
+    let mut dirty_water = core::mem::take(&mut state.dirty_water);
+    let other_level = state.levels.advance();
+    dirty.extend(&other_level);
+    dirty_water.extend(&other_level);
     let numbers: BTreeSet<usize> = dirty
         .iter()
         .chain(&damp)
@@ -321,7 +365,8 @@ fn start_rebuild(
 
     let copy = |&number: &usize| {
         let coord = state.coord(number);
-        let wet_look = wet_look(&terrain, coord);
+        let detail = state.levels.detail(number);
+        let wet_look = wet_look(&terrain, coord, detail);
         let looks_other = damp.contains(&number)
             && (view.overlay.shows_water() || wet_look != state.ground[number].wet_look);
         let with_ground = looks_other || dirty.contains(&number);
@@ -329,12 +374,12 @@ fn start_rebuild(
             .as_ref()
             .is_some_and(|w| w.mesh.is_some());
         let water = (draws_water && dirty_water.contains(&number))
-            .then(|| WaterChunkSource::copy(&terrain, coord, water_view.thinnest))
+            .then(|| WaterChunkSource::copy_at(&terrain, coord, water_view.thinnest, detail))
             .flatten();
         Job {
             number,
             ground: with_ground
-                .then(|| ChunkSource::copy(&terrain, &state.baseline, view.overlay, coord)),
+                .then(|| ChunkSource::copy_at(&terrain, &state.baseline, &view, coord, detail)),
             wet_look,
             with_water: water.is_some() || is_drawn && dirty_water.contains(&number),
             water,
@@ -397,18 +442,29 @@ fn finish_rebuild(
         water,
     } in built
     {
-        if let (Some((mesh, bounds)), Some(piece)) = (ground, state.ground.get(number))
-            && meshes.insert(piece.mesh.id(), mesh).is_ok()
-        {
-            // A game may have despawned a chunk: that is its right.
-            commands.entity(piece.entity).try_insert(bounds);
-            state.rebuilt += 1;
+        if let (Some((mesh, bounds)), Some(piece)) = (ground, state.ground.get_mut(number)) {
+            piece.triangles = triangles(&mesh);
+            let sea_level = terrain.grid().origin().y;
+            let (lowest, highest) = (bounds.min().y, bounds.max().y);
+            state
+                .levels
+                .note_heights(number, sea_level + lowest, sea_level + highest);
+            if meshes.insert(piece.mesh.id(), mesh).is_ok() {
+                // A game may have despawned a chunk: that is its right.
+                commands.entity(piece.entity).try_insert(bounds);
+                state.rebuilt += 1;
+            }
         }
         if let Some(water) = water {
+            state.levels.note_water(number, water.is_some());
             let corner = terrain.grid().chunk_corner(state.coord(number));
             state.show_water(&mut commands, &mut meshes, number, corner, water);
         }
     }
+}
+
+fn triangles(mesh: &Mesh) -> usize {
+    mesh.indices().map_or(0, |indices| indices.len() / 3)
 }
 
 impl TerrainViewState {
@@ -429,6 +485,7 @@ impl TerrainViewState {
             if let Some(piece) = slot
                 && piece.mesh.take().is_some()
             {
+                piece.triangles = 0;
                 commands.entity(piece.entity).try_remove::<(Mesh3d, Aabb)>();
             }
             return;
@@ -448,8 +505,10 @@ impl TerrainViewState {
             WaterPiece {
                 entity: chunk.id(),
                 mesh: None,
+                triangles: 0,
             }
         });
+        piece.triangles = triangles(&mesh);
         let mut chunk = commands.entity(piece.entity);
         if let Some(handle) = &piece.mesh {
             if meshes.insert(handle.id(), mesh).is_ok() {

@@ -1,8 +1,9 @@
 //! Builds the mesh of one chunk from a copy of its cells.
 
 use super::{
-    Overlay, TerrainView,
+    ChunkDetail, Overlay, TerrainView,
     colours::{Spot, Variation, wetness},
+    detail::Lattice,
 };
 use crate::{
     parallel::Workers,
@@ -14,14 +15,16 @@ use bevy::{
     math::*,
     mesh::{Indices, Mesh, PrimitiveTopology},
 };
+use std::sync::{Arc, OnceLock};
 
 /// What the ground was when the view first saw it.
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
     /// Ground of every cell. units: m
     pub ground: Vec<f32>,
-    /// Natural variation of the colours.
-    variation: Vec<Variation>,
+    /// Natural variation of the colours, a list a chunk. Made when the chunk is
+    /// first drawn in full: most of a large land is only ever seen from afar.
+    variation: Arc<[OnceLock<Vec<Variation>>]>,
     lowest: f32,
     relief: f32,
 }
@@ -29,38 +32,42 @@ pub struct Baseline {
 impl Baseline {
     /// Takes the ground as it is now.
     pub fn of(terrain: &Terrain) -> Self {
-        let ground = terrain.ground_heights();
-        let lowest = ground.iter().copied().fold(f32::INFINITY, f32::min);
-        let highest = ground.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let mut variation = vec![Variation::default(); ground.len()];
-        let rows = variation.chunks_mut(terrain.grid().width()).enumerate();
-        Workers::global().each(rows, |(y, row)| {
-            for (x, variation) in row.iter_mut().enumerate() {
-                *variation = Variation::at(Vec2::new(x as f32, y as f32) * terrain.cell_size());
+        let grid = terrain.grid();
+        let mut ground = vec![0.0; grid.cells()];
+        let mut ranges = vec![(f32::INFINITY, f32::NEG_INFINITY); grid.height()];
+        let rows = ground.chunks_mut(grid.width()).zip(&mut ranges).enumerate();
+        Workers::global().each(rows, |(y, (row, range))| {
+            let first = y * grid.width();
+            for (x, ground) in row.iter_mut().enumerate() {
+                *ground = terrain.ground(first + x);
+                *range = (range.0.min(*ground), range.1.max(*ground));
             }
         });
+        let lowest = ranges.iter().map(|range| range.0);
+        let lowest = lowest.fold(f32::INFINITY, f32::min);
+        let highest = ranges.iter().map(|range| range.1);
+        let highest = highest.fold(f32::NEG_INFINITY, f32::max);
+        let chunks = grid.chunks().element_product();
         Self {
-            variation,
+            ground,
+            variation: (0..chunks).map(|_| OnceLock::new()).collect(),
             lowest,
             relief: (highest - lowest).max(1e-3),
-            ground,
         }
     }
 }
 
 /// A fingerprint of how wet a chunk's ground looks. Water that changes without
 /// changing it, such as a lake's, needs no new mesh of the ground.
-pub(super) fn wet_look(terrain: &Terrain, chunk: UVec2) -> u64 {
+pub(super) fn wet_look(terrain: &Terrain, chunk: UVec2, detail: ChunkDetail) -> u64 {
     let grid = terrain.grid();
     let (first, last) = grid.chunk_cells(chunk);
     let mut hash = 0xCBF2_9CE4_8422_2325_u64;
-    for y in first.y..=last.y {
-        let row = grid.index(first.x, y)..grid.index(last.x, y) + 1;
-        for &depth in &terrain.water()[row] {
-            let level = (wetness(depth) * 8.0) as u64;
-            hash = (hash ^ level).wrapping_mul(0x100_0000_01B3);
-        }
-    }
+    Lattice::new(last - first, detail).each_vertex(|place, _| {
+        let at = first + place;
+        let level = (wetness(terrain.water()[grid.index(at.x, at.y)]) * 8.0) as u64;
+        hash = (hash ^ level).wrapping_mul(0x100_0000_01B3);
+    });
     hash
 }
 
@@ -68,135 +75,172 @@ pub(super) fn wet_look(terrain: &Terrain, chunk: UVec2) -> u64 {
 /// the simulation goes on.
 #[derive(Clone, Debug)]
 pub struct ChunkSource {
-    /// First cell of the chunk, and its vertices along x and y.
+    /// First cell of the chunk, its number, and its quads along x and y.
     first: UVec2,
-    vertices: UVec2,
-    /// Cells copied: the vertices and a ring around them, cut at the border.
-    from: UVec2,
-    size: UVec2,
+    number: usize,
+    quads: UVec2,
     grid: Grid,
-    cells: Vec<Cell>,
+    lattice: Lattice,
+    is_full: bool,
+    /// Draws the land as it was.
+    before: bool,
+    points: Vec<Point>,
     /// What the overlay shows of each vertex; empty unless it shows water.
     measures: Vec<f32>,
+    variation: Arc<[OnceLock<Vec<Variation>>]>,
     lowest: f32,
     relief: f32,
 }
 
+/// What is copied of a vertex.
 #[derive(Clone, Copy, Debug)]
-struct Cell {
-    ground: f32,
+struct Point {
+    height: f32,
+    /// Rise per metre along +X and +Z.
+    slope: Vec2,
     soil: f32,
     water: f32,
     before: f32,
-    variation: Variation,
 }
 
 impl ChunkSource {
-    /// Copies the cells of a chunk, and what an overlay shows of them.
+    /// Copies a chunk at full resolution, and what an overlay shows of it.
     pub fn copy(terrain: &Terrain, baseline: &Baseline, overlay: Overlay, chunk: UVec2) -> Self {
+        let view = TerrainView {
+            overlay,
+            ..TerrainView::default()
+        };
+        Self::copy_at(terrain, baseline, &view, chunk, ChunkDetail::FULL)
+    }
+
+    /// Copies what a chunk's mesh needs at some level of detail, and what the
+    /// view shows of it.
+    pub fn copy_at(
+        terrain: &Terrain,
+        baseline: &Baseline,
+        view: &TerrainView,
+        chunk: UVec2,
+        detail: ChunkDetail,
+    ) -> Self {
         let grid = *terrain.grid();
         let (first, last) = grid.chunk_cells(chunk);
-        let from = first.saturating_sub(UVec2::ONE);
-        let to = (last + 1).min(grid.size() - 1);
-        let size = to - from + 1;
-        let mut cells = Vec::with_capacity(size.element_product() as usize);
-        for y in from.y..=to.y {
-            let row = grid.index(from.x, y)..=grid.index(to.x, y);
-            cells.extend(row.map(|i| Cell {
-                ground: terrain.ground(i),
-                soil: terrain.soil()[i],
-                water: terrain.water()[i],
-                before: baseline.ground.get(i).copied().unwrap_or_default(),
-                variation: baseline.variation.get(i).copied().unwrap_or_default(),
-            }));
-        }
+        let lattice = Lattice::new(last - first, detail);
+        let was = |cell: usize| baseline.ground.get(cell).copied().unwrap_or_default();
+        let height = |x: u32, y: u32| match grid.index(x, y) {
+            cell if view.before => was(cell),
+            cell => terrain.ground(cell),
+        };
+        // By the same rule as `Terrain::slope`, at every level: nothing changes
+        // its light when the vertices around it come and go.
+        let end = grid.size() - 1;
+        let l = grid.cell_size();
+        let slope = |at: UVec2| {
+            let (west, east) = (at.x.saturating_sub(1), (at.x + 1).min(end.x));
+            let (north, south) = (at.y.saturating_sub(1), (at.y + 1).min(end.y));
+            Vec2::new(
+                (height(east, at.y) - height(west, at.y)) / ((east - west) as f32 * l),
+                (height(at.x, south) - height(at.x, north)) / ((south - north) as f32 * l),
+            )
+        };
+        let mut points = Vec::with_capacity(lattice.capacity());
         let mut measures = Vec::new();
-        if overlay.shows_water() {
-            for y in first.y..=last.y {
-                measures.extend((first.x..=last.x).map(|x| overlay.measure(terrain, x, y)));
+        lattice.each_vertex(|place, _| {
+            let at = first + place;
+            let cell = grid.index(at.x, at.y);
+            points.push(Point {
+                height: height(at.x, at.y),
+                slope: slope(at),
+                soil: terrain.soil()[cell],
+                water: terrain.water()[cell],
+                before: was(cell),
+            });
+            if view.overlay.shows_water() {
+                measures.push(view.overlay.measure(terrain, at.x, at.y));
             }
-        }
+        });
         Self {
             first,
-            vertices: last - first + 1,
-            from,
-            size,
+            number: (chunk.y * grid.chunks().x + chunk.x) as usize,
+            quads: last - first,
             grid,
-            cells,
+            lattice,
+            is_full: detail.level() == 0,
+            before: view.before,
+            points,
             measures,
+            variation: baseline.variation.clone(),
             lowest: baseline.lowest,
             relief: baseline.relief,
         }
     }
 
-    fn cell(&self, x: u32, y: u32) -> &Cell {
-        &self.cells[((y - self.from.y) * self.size.x + (x - self.from.x)) as usize]
+    /// The variation of a place in the chunk. At full resolution it is kept:
+    /// whatever is near is built again and again.
+    fn variation(&self) -> impl Fn(UVec2) -> Variation + '_ {
+        let at =
+            |place: UVec2| Variation::at((self.first + place).as_vec2() * self.grid.cell_size());
+        let pitch = self.quads.x + 1;
+        let kept = self.variation.get(self.number).filter(|_| self.is_full);
+        let kept = kept.map(|kept| {
+            kept.get_or_init(|| {
+                let rows = 0..=self.quads.y;
+                rows.flat_map(|y| (0..pitch).map(move |x| at(UVec2::new(x, y))))
+                    .collect()
+            })
+        });
+        move |place| match kept.and_then(|kept| kept.get((place.y * pitch + place.x) as usize)) {
+            Some(&variation) => variation,
+            None => at(place),
+        }
     }
 
-    /// Rise per metre along +X and +Z, by the same rule as [`Terrain::slope`].
-    fn slope(&self, x: u32, y: u32, height: impl Fn(&Cell) -> f32) -> Vec2 {
-        let last = self.grid.size() - 1;
-        let (west, east) = (x.saturating_sub(1), (x + 1).min(last.x));
-        let (north, south) = (y.saturating_sub(1), (y + 1).min(last.y));
-        let l = self.grid.cell_size();
-        Vec2::new(
-            (height(self.cell(east, y)) - height(self.cell(west, y))) / ((east - west) as f32 * l),
-            (height(self.cell(x, south)) - height(self.cell(x, north)))
-                / ((south - north) as f32 * l),
-        )
-    }
-
-    /// Builds the mesh and its bounds.
+    /// Builds the mesh and its bounds, in the colours of a view.
     pub fn build(&self, view: &TerrainView) -> (Mesh, Aabb) {
-        let count = self.vertices.element_product() as usize;
+        let count = self.points.len();
         let mut positions = Vec::with_capacity(count);
         let mut normals = Vec::with_capacity(count);
         let mut uvs = Vec::with_capacity(count);
         let mut colours = Vec::with_capacity(count);
         let (mut lowest, mut highest) = (f32::INFINITY, f32::NEG_INFINITY);
         let l = self.grid.cell_size();
-        let height = |cell: &Cell| {
-            if view.before {
-                cell.before
-            } else {
-                cell.ground
-            }
-        };
-        for y in 0..self.vertices.y {
-            for x in 0..self.vertices.x {
-                let at = self.first + UVec2::new(x, y);
-                let cell = self.cell(at.x, at.y);
-                let ground = height(cell);
-                lowest = lowest.min(ground);
-                highest = highest.max(ground);
-                positions.push([x as f32 * l, ground, y as f32 * l]);
-                let slope = self.slope(at.x, at.y, height);
-                let normal = Vec3::new(-slope.x, 1.0, -slope.y).normalize();
-                normals.push(normal.to_array());
-                uvs.push(((at.as_vec2() + 0.5) / self.grid.size().as_vec2()).to_array());
-                let spot = Spot {
-                    variation: cell.variation,
-                    relative_height: (ground - self.lowest) / self.relief,
-                    up: normal.y,
-                    soil: cell.soil,
-                    change: ground - cell.before,
-                    // Water that is not drawn leaves the land dry too.
-                    water: if view.before { 0.0 } else { cell.water },
-                    measure: self
-                        .measures
-                        .get(colours.len())
-                        .copied()
-                        .unwrap_or_default(),
-                };
-                let colour = view.palette.colour(&spot, view.overlay);
-                colours.push([colour.red, colour.green, colour.blue, 1.0]);
-            }
-        }
-        let extent = (self.vertices - 1).as_vec2() * l;
+        let variation = self.variation();
+        self.lattice.each_vertex(|place, _| {
+            let Some(point) = self.points.get(positions.len()) else {
+                return;
+            };
+            let ground = point.height;
+            lowest = lowest.min(ground);
+            highest = highest.max(ground);
+            positions.push([place.x as f32 * l, ground, place.y as f32 * l]);
+            let normal = Vec3::new(-point.slope.x, 1.0, -point.slope.y).normalize();
+            normals.push(normal.to_array());
+            let at = (self.first + place).as_vec2();
+            uvs.push(((at + 0.5) / self.grid.size().as_vec2()).to_array());
+            let spot = Spot {
+                variation: variation(place),
+                relative_height: (ground - self.lowest) / self.relief,
+                up: normal.y,
+                soil: point.soil,
+                change: ground - point.before,
+                // Water that is not drawn leaves the land dry too.
+                water: if self.before { 0.0 } else { point.water },
+                measure: self
+                    .measures
+                    .get(colours.len())
+                    .copied()
+                    .unwrap_or_default(),
+            };
+            let colour = view.palette.colour(&spot, view.overlay);
+            colours.push([colour.red, colour.green, colour.blue, 1.0]);
+        });
+        let extent = self.quads.as_vec2() * l;
         let bounds = Aabb::from_min_max(
             Vec3::new(0.0, lowest, 0.0),
             Vec3::new(extent.x, highest, extent.y),
         );
+        let mut indices = Vec::with_capacity(count * 6);
+        self.lattice
+            .each_patch(|triangles| indices.extend(triangles.iter().flatten()));
         let mesh = Mesh::new(
             PrimitiveTopology::TriangleList,
             RenderAssetUsages::default(),
@@ -205,23 +249,7 @@ impl ChunkSource {
         .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
         .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, uvs)
         .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colours)
-        .with_inserted_indices(Indices::U16(self.indices()));
+        .with_inserted_indices(Indices::U16(indices));
         (mesh, bounds)
-    }
-
-    /// Two triangles a quad, split along the diagonal from +X to +Z.
-    fn indices(&self) -> Vec<u16> {
-        let quads = self.vertices - 1;
-        let pitch = self.vertices.x as u16;
-        let mut indices = Vec::with_capacity(quads.element_product() as usize * 6);
-        for y in 0..quads.y as u16 {
-            for x in 0..quads.x as u16 {
-                let north_west = y * pitch + x;
-                let south_west = north_west + pitch;
-                indices.extend([north_west, south_west, north_west + 1]);
-                indices.extend([north_west + 1, south_west, south_west + 1]);
-            }
-        }
-        indices
     }
 }

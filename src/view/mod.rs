@@ -5,13 +5,16 @@
 //! shows the vertex colours of [`TerrainView`]. Put any other material on the
 //! chunks (`Added<TerrainChunk>` finds new ones): the view only ever replaces
 //! their meshes. Vertices are cell centres; neighbouring chunks share their
-//! border vertices and normals, so there are no cracks and no seams.
+//! border vertices and normals, so there are no cracks and no seams. Chunks far
+//! from every camera are drawn by fewer of their vertices; see [`Detail`].
 //!
 //! Water is drawn by entities of its own; see [`water`].
 
 mod brush_ring;
 mod chunks;
 pub mod colours;
+mod detail;
+mod levels;
 pub mod mesh;
 mod overlay;
 #[cfg(feature = "picking")]
@@ -21,6 +24,7 @@ pub mod water;
 pub use brush_ring::{BrushRing, BrushRingMark, ring_mesh};
 pub use chunks::{TerrainChunk, TerrainViewPlugin, TerrainViewState};
 pub use colours::Palette;
+pub use detail::{ChunkDetail, Detail};
 pub use overlay::Overlay;
 #[cfg(feature = "picking")]
 pub use picking::TerrainPicking;
@@ -28,7 +32,7 @@ pub use water::{WaterChunk, WaterMaterial, WaterView};
 
 use bevy::prelude::*;
 
-/// How the terrain is painted. Changing it repaints the terrain.
+/// How the terrain is drawn. Changing its colours repaints the terrain.
 #[derive(Resource, Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Resource, Default)]
 pub struct TerrainView {
@@ -38,4 +42,6 @@ pub struct TerrainView {
     pub overlay: Overlay,
     /// Draws the land as it was when the view first saw it.
     pub before: bool,
+    /// How finely it is drawn, near and far. Changing it repaints nothing.
+    pub detail: Detail,
 }

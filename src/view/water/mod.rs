@@ -16,6 +16,7 @@
 
 mod material;
 pub mod mesh;
+mod surface;
 
 pub(super) use material::{Surface, build, default_material};
 pub use material::{WaterExtension, WaterMaterial};

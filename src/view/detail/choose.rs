@@ -1,0 +1,197 @@
+//! Chooses the levels of all chunks, by distance and within a budget.
+
+use super::{ChunkDetail, Detail, quads_at};
+use bevy::math::*;
+
+/// A level stays until the distance is past its threshold by this much, in
+/// levels: nothing flickers where a camera hovers on a threshold.
+const SLACK: f32 = 0.12;
+
+/// Steps in which everything is made coarser, or finer again. units: levels
+const BIAS_STEP: f32 = 0.25;
+
+/// Everything is made finer again if it takes no more than this share of the
+/// triangles.
+const COMFORT: f32 = 0.9;
+
+/// A camera that moved less far than this is where it was. units: sides of a chunk
+const STILL: f32 = 1.0 / 64.0;
+
+/// Half of Bevy's usual field of view, as a slope.
+const USUAL_LENS: f32 = 0.414_213_56;
+
+/// A camera, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::view) enum Eye {
+    /// Sees what is near larger; distances count `lens` times.
+    Perspective { position: Vec3, lens: f32 },
+    /// Sees everything as from this distance.
+    Parallel { distance: f32 },
+}
+
+impl Eye {
+    /// A camera with a vertical field of view. units: m, radians
+    pub fn perspective(position: Vec3, field_of_view: f32) -> Self {
+        let lens = (0.5 * field_of_view).tan() / USUAL_LENS;
+        Self::Perspective {
+            position,
+            lens: lens.clamp(1e-3, 1e3),
+        }
+    }
+
+    /// A camera without perspective, that sees a height of so many metres.
+    pub fn parallel(height: f32) -> Self {
+        Self::Parallel {
+            distance: 0.5 * height.abs() / USUAL_LENS,
+        }
+    }
+
+    /// Whether it is anywhere at all.
+    pub fn is_finite(&self) -> bool {
+        match self {
+            Self::Perspective { position, lens } => position.is_finite() && lens.is_finite(),
+            Self::Parallel { distance } => distance.is_finite(),
+        }
+    }
+
+    fn distance(&self, chunk: &ChunkBox) -> f32 {
+        match *self {
+            Self::Perspective { position, lens } => {
+                let nearest = position.clamp(chunk.lowest, chunk.highest);
+                nearest.distance(position) * lens
+            }
+            Self::Parallel { distance } => distance,
+        }
+    }
+
+    fn is_near(&self, other: &Self, near: f32) -> bool {
+        match (self, other) {
+            (
+                Self::Perspective { position: a, lens },
+                Self::Perspective {
+                    position: b,
+                    lens: other,
+                },
+            ) => a.distance(*b) <= near && lens == other,
+            _ => self == other,
+        }
+    }
+}
+
+/// Where a chunk lies, and what it costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::view) struct ChunkBox {
+    /// Bounds in the world. units: m
+    pub lowest: Vec3,
+    pub highest: Vec3,
+    /// Quads along x and y at full resolution.
+    pub quads: UVec2,
+    /// Whether water is drawn too.
+    pub wet: bool,
+}
+
+impl ChunkBox {
+    /// Vertices of the ground at a level.
+    pub fn vertices(&self, level: u8) -> u32 {
+        (quads_at(self.quads.x, level) + 1) * (quads_at(self.quads.y, level) + 1)
+    }
+
+    /// Triangles at a level, at most.
+    fn triangles(&self, level: u8) -> u64 {
+        let quads = quads_at(self.quads.x, level) * quads_at(self.quads.y, level);
+        u64::from(quads) * if self.wet { 4 } else { 2 }
+    }
+}
+
+/// The level that each chunk should have.
+#[derive(Clone, Debug, Default)]
+pub(in crate::view) struct LevelChoice {
+    levels: Vec<u8>,
+    /// How much coarser than by distance everything is. units: levels
+    bias: f32,
+    eyes: Vec<Eye>,
+    /// The level of each chunk by its distance alone, with its fraction.
+    distances: Vec<f32>,
+}
+
+impl LevelChoice {
+    /// The levels, one a chunk.
+    pub fn levels(&self) -> &[u8] {
+        &self.levels
+    }
+
+    /// How far away a chunk is: each doubling counts one.
+    pub fn distance(&self, number: usize) -> f32 {
+        self.distances.get(number).copied().unwrap_or_default()
+    }
+
+    /// Whether cameras moved so little since the last choice that it stands.
+    pub fn stands(&self, eyes: &[Eye], side: f32) -> bool {
+        let pairs = || self.eyes.iter().zip(eyes);
+        self.eyes.len() == eyes.len() && pairs().all(|(a, b)| a.is_near(b, STILL * side))
+    }
+
+    /// Chooses anew, for chunks with a side of `side` metres.
+    pub fn choose(&mut self, detail: &Detail, side: f32, chunks: &[ChunkBox], eyes: &[Eye]) {
+        self.eyes = eyes.to_vec();
+        let reach = side
+            * if detail.reach > 1e-3 {
+                detail.reach
+            } else {
+                1e-3
+            };
+        // Finite, so that the budget can make anything coarser.
+        let coarsest = f32::from(ChunkDetail::COARSEST);
+        self.distances = chunks
+            .iter()
+            .map(|chunk| {
+                let distances = eyes.iter().map(|eye| eye.distance(chunk));
+                let nearest = distances.fold(f32::INFINITY, f32::min);
+                // Seen by nobody, everything is well within reach.
+                let level = match eyes.is_empty() {
+                    true => -0.5,
+                    false => (nearest / reach).log2(),
+                };
+                level.clamp(-coarsest, 2.0 * coarsest)
+            })
+            .collect();
+        let is_new = self.levels.len() != chunks.len();
+        let at = |bias: f32, old: &[u8]| -> (Vec<u8>, u64) {
+            let mut triangles = 0;
+            let levels = self.distances.iter().zip(chunks).enumerate();
+            let levels = levels.map(|(number, (distance, chunk))| {
+                let level = |exact: f32| exact.ceil().clamp(0.0, coarsest) as u8;
+                let exact = distance + bias;
+                let mut chosen = level(exact);
+                if !is_new && (level(exact - SLACK)..=level(exact + SLACK)).contains(&old[number]) {
+                    chosen = old[number];
+                }
+                triangles += chunk.triangles(chosen);
+                chosen
+            });
+            (levels.collect(), triangles)
+        };
+
+        let budget = u64::from(detail.triangles);
+        let mut bias = if is_new { 0.0 } else { self.bias };
+        let mut best = at(bias, &self.levels);
+        if best.1 > budget {
+            // At the end everything is as coarse as can be.
+            while best.1 > budget && bias <= 2.0 * coarsest + 1.0 {
+                bias += BIAS_STEP;
+                best = at(bias, &self.levels);
+            }
+        } else {
+            let comfortable = (budget as f32 * COMFORT) as u64;
+            while bias > 0.0 {
+                let finer = at(bias - BIAS_STEP, &self.levels);
+                if finer.1 > comfortable {
+                    break;
+                }
+                (bias, best) = (bias - BIAS_STEP, finer);
+            }
+        }
+        self.bias = bias;
+        self.levels = best.0;
+    }
+}
