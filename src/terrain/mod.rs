@@ -17,6 +17,7 @@ mod sample;
 #[cfg(feature = "io")]
 mod saved;
 mod tiles;
+mod volumes;
 
 pub use borders::{Border, Borders};
 pub(crate) use error::in_range;
@@ -27,6 +28,7 @@ pub use landform::Landform;
 pub use ledger::{Ledger, SolidsLedger, WaterLedger};
 pub use raycast::TerrainHit;
 pub use sample::GroundPoint;
+pub(crate) use volumes::SolidVolumes;
 #[cfg(feature = "io")]
 pub(crate) use {hash::StateHash, saved::TerrainParts};
 

@@ -22,25 +22,26 @@ impl Terrain {
     /// same as [`height_at`](Self::height_at) and [`normal_at`](Self::normal_at),
     /// at once.
     pub fn ground_at(&self, position: Vec3) -> Option<GroundPoint> {
-        let patch = self.patch(position)?;
-        let last = self.size() - 1;
-        let low = patch.low;
-        if low.cmplt(UVec2::ONE).any() || (low + 2).cmpgt(last).any() {
+        let at = self.grid().world_to_grid(position);
+        let far = self.size().as_vec2() - 2.0;
+        // Where all neighbours are there, and where NaN is not.
+        if !(at.cmpge(Vec2::ONE).all() && at.cmplt(far).all()) {
             return Some(GroundPoint {
                 height: self.height_at(position)?,
                 normal: self.normal_at(position)?,
             });
         }
+        let (low_x, low_y) = (at.x as usize, at.y as usize);
         // All twelve cells that the four corners' slopes need, row by row.
         let width = self.grid().width();
-        let first = self.grid().index(low.x, low.y) - width - 1;
+        let first = (low_y - 1) * width + low_x - 1;
         let rows: [[f32; 4]; 4] = core::array::from_fn(|row| {
             let from = first + row * width;
             let bedrock = &self.bedrock()[from..from + 4];
             let soil = &self.soil()[from..from + 4];
             core::array::from_fn(|i| bedrock[i] + soil[i])
         });
-        let Vec2 { x, y } = patch.fraction;
+        let (x, y) = (at.x - low_x as f32, at.y - low_y as f32);
         let blend = |a: f32, b: f32, c: f32, d: f32| {
             (a * (1.0 - x) + b * x) * (1.0 - y) + (c * (1.0 - x) + d * x) * y
         };
@@ -203,7 +204,6 @@ impl Terrain {
         let low = at.as_uvec2().min(last);
         let high = (low + 1).min(last);
         Some(Patch {
-            low,
             corners: [
                 grid.index(low.x, low.y),
                 grid.index(high.x, low.y),
@@ -217,7 +217,6 @@ impl Terrain {
 
 /// Four cells around a position, and how far it lies between them.
 struct Patch {
-    low: UVec2,
     corners: [usize; 4],
     fraction: Vec2,
 }

@@ -1,0 +1,79 @@
+//! The volumes that stand on the grid, kept up tile by tile, so that watching
+//! for drift costs in proportion to what changed.
+
+use super::{Ledger, Terrain};
+
+/// Sums of thicknesses of one tile. units: m
+#[derive(Clone, Copy, Debug, Default)]
+struct TileSums {
+    bedrock: f64,
+    absolute: f64,
+    soil: f64,
+    suspended: f64,
+}
+
+/// Volumes of solids by tile, and the revisions that they were summed at.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SolidVolumes {
+    terrain: u64,
+    ground: u64,
+    water: u64,
+    tiles: Vec<TileSums>,
+}
+
+impl SolidVolumes {
+    /// The ledger's solids now; its water is that of the running terms only.
+    pub fn ledger(&mut self, terrain: &Terrain) -> Ledger {
+        if self.terrain != terrain.id.get() {
+            let tiles = terrain.grid.tiles().element_product() as usize;
+            *self = Self {
+                terrain: terrain.id.get(),
+                tiles: vec![TileSums::default(); tiles],
+                ..Self::default()
+            };
+        }
+        let wide = terrain.grid.tiles().x;
+        let ground = terrain.tiles_changed_since(self.ground);
+        let water = terrain.water_tiles_changed_since(self.water);
+        let mut changed: Vec<usize> = ground
+            .chain(water)
+            .map(|tile| (tile.y * wide + tile.x) as usize)
+            .collect();
+        changed.sort_unstable();
+        changed.dedup();
+        for tile in changed {
+            self.tiles[tile] = TileSums::of(terrain, tile);
+        }
+        (self.ground, self.water) = (terrain.revision(), terrain.water_revision());
+
+        let area = terrain.grid.cell_area();
+        let sum = |part: fn(&TileSums) -> f64| self.tiles.iter().map(part).sum::<f64>() * area;
+        let mut ledger = terrain.account;
+        let solids = &mut ledger.solids;
+        solids.bedrock = sum(|tile| tile.bedrock);
+        solids.soil = sum(|tile| tile.soil);
+        solids.suspended = sum(|tile| tile.suspended);
+        solids.total = sum(|tile| tile.absolute) + solids.soil + solids.suspended;
+        ledger
+    }
+}
+
+impl TileSums {
+    fn of(terrain: &Terrain, tile: usize) -> Self {
+        let grid = &terrain.grid;
+        let wide = grid.tiles().x as usize;
+        let coord = bevy::math::UVec2::new((tile % wide) as u32, (tile / wide) as u32);
+        let (columns, rows) = grid.tile_cells(coord);
+        let mut sums = Self::default();
+        for row in rows {
+            let first = row * grid.width();
+            let cells = first + columns.start..first + columns.end;
+            let sum = |layer: &[f32]| super::sum_of(&layer[cells.clone()], f64::from);
+            sums.bedrock += sum(&terrain.bedrock) + sum(&terrain.bedrock_rest);
+            sums.absolute += super::sum_of(&terrain.bedrock[cells.clone()], |v| f64::from(v.abs()));
+            sums.soil += sum(&terrain.soil);
+            sums.suspended += sum(&terrain.suspended);
+        }
+        sums
+    }
+}
