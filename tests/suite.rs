@@ -6,6 +6,7 @@ mod determinism;
 mod droplets;
 mod forcing;
 mod oracle;
+mod physics;
 mod pipe;
 mod properties;
 mod scenes;

@@ -1,0 +1,260 @@
+//! Balls and boxes roll down a slope while the ground under them is dug,
+//! flooded and eroded. Nothing falls through it: the program counts.
+//!
+//! `cargo run --example colliders`
+//!
+//! Space drops everything anew at the top.
+
+mod common;
+
+use avian3d::prelude::*;
+use bevy::prelude::*;
+use bevy_erode::prelude::*;
+use clap::Parser;
+use core::time::Duration;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+const SIZE: UVec2 = UVec2::new(224, 288);
+const CELL_SIZE: f32 = 1.0;
+const BODIES: usize = 160;
+
+fn main() -> AppExit {
+    let cli = Cli::parse();
+    let mut app = common::app(&cli.options, "bevy_erode: colliders");
+    let stage = common::Stage {
+        yaw: 0.45,
+        pitch: 0.5,
+        distance: 0.72,
+        ..common::Stage::new(SIZE.max_element() as f32 * CELL_SIZE, 80.0)
+    };
+    app.add_plugins((
+        ErosionPlugin::default(),
+        PhysicsPlugins::default().set(PhysicsInterpolationPlugin::interpolate_all()),
+        stage,
+    ))
+    .insert_resource(Chance(Pcg64::seed_from_u64(4)))
+    .init_resource::<Count>()
+    .add_systems(Startup, (raise_land, drop_bodies).chain())
+    .add_systems(Update, dig.before(ErosionSystems::Input))
+    .add_systems(
+        Update,
+        (respawn_bodies, count_bodies)
+            .chain()
+            .after(ErosionSystems::Output),
+    )
+    .add_systems(
+        Update,
+        start_again.run_if(resource_exists::<ButtonInput<KeyCode>>),
+    );
+    common::run(
+        app,
+        common::Film::start_and_end(cli.options.seconds_or(20.0)),
+    )
+}
+
+/// All that happens by chance.
+#[derive(Resource)]
+struct Chance(Pcg64);
+
+impl Chance {
+    fn between(&mut self, from: f32, to: f32) -> f32 {
+        self.0.random_range(from..to)
+    }
+}
+
+/// A valley that falls towards the camera, with a spring at its head.
+fn raise_land(mut commands: Commands) -> Result {
+    let slope = TiltedPlane {
+        slope: 0.22,
+        base: 32.0,
+        ..default()
+    };
+    let hills = Fbm::seeded(11).with_feature_size(90.0).with_height(26.0);
+    let terrain = Terrain::generate(&Sum::new(slope, hills), SIZE, CELL_SIZE)?;
+    commands.insert_resource(terrain.with_soil_depth(1.5)?);
+    commands.insert_resource(PipeModel::default());
+    commands.insert_resource(Thermal::default());
+    commands.spawn((
+        WaterSource::cubic_metres_per_second(12.0),
+        Transform::from_xyz(-10.0, 0.0, -105.0),
+    ));
+    Ok(())
+}
+
+/// A body that takes part.
+#[derive(Component)]
+struct Rolls;
+
+fn drop_bodies(
+    mut commands: Commands,
+    mut chance: ResMut<Chance>,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    let colours = [
+        Color::srgb(0.85, 0.22, 0.16),
+        Color::srgb(0.95, 0.70, 0.18),
+        Color::srgb(0.16, 0.45, 0.78),
+        Color::srgb(0.93, 0.92, 0.88),
+    ];
+    let paints = colours.map(|base_color| {
+        materials.add(StandardMaterial {
+            base_color,
+            perceptual_roughness: 0.5,
+            ..default()
+        })
+    });
+    for number in 0..BODIES {
+        let size = chance.between(1.2, 2.6);
+        let paint = MeshMaterial3d(paints[number % paints.len()].clone());
+        // Where exactly is settled when the land is there.
+        let place = Transform::from_xyz(0.0, -1000.0, 0.0);
+        let body = (Rolls, RigidBody::Dynamic, place, paint);
+        if number % 2 == 0 {
+            let ball = meshes.add(Sphere::new(size));
+            commands.spawn((
+                body,
+                Mesh3d(ball),
+                Collider::sphere(size),
+                Friction::new(0.4),
+            ));
+        } else {
+            let sides = Vec3::new(size, size * 0.8, size * 1.3) * 1.6;
+            let block = meshes.add(Cuboid::from_size(sides));
+            let collider = Collider::cuboid(sides.x, sides.y, sides.z);
+            commands.spawn((body, Mesh3d(block), collider, Friction::new(0.2)));
+        }
+    }
+}
+
+/// Makes a hole, now and then a heap, somewhere on the slope.
+fn dig(
+    terrain: Option<ResMut<Terrain>>,
+    time: Res<Time>,
+    mut chance: ResMut<Chance>,
+    mut since: Local<Duration>,
+) -> Result {
+    *since += time.delta();
+    let Some(mut terrain) = terrain else {
+        return Ok(());
+    };
+    if *since < Duration::from_millis(600) {
+        return Ok(());
+    }
+    *since = Duration::ZERO;
+    let half = terrain.grid().extent() * 0.42;
+    let middle = Vec2::new(
+        chance.between(-half.x, half.x),
+        chance.between(-half.y, half.y),
+    );
+    let depth = if chance.between(0.0, 1.0) < 0.75 {
+        5.0
+    } else {
+        -4.0
+    };
+    crater(&mut terrain, middle, chance.between(6.0, 11.0), depth)?;
+    Ok(())
+}
+
+/// Takes a bowl out of the bedrock, or heaps one up if `depth` is below zero.
+fn crater(
+    terrain: &mut Terrain,
+    middle: Vec2,
+    radius: f32,
+    depth: f32,
+) -> Result<(), TerrainError> {
+    let grid = *terrain.grid();
+    let mut bedrock = terrain.bedrock().to_vec();
+    for (i, height) in bedrock.iter_mut().enumerate() {
+        let (x, y) = ((i % grid.width()) as u32, (i / grid.width()) as u32);
+        let away = grid.cell_centre(x, y).xz().distance(middle) / radius;
+        *height -= depth * (1.0 - away * away).max(0.0);
+    }
+    terrain.set_layer(Layer::Bedrock, bedrock)
+}
+
+/// Puts what has left the land back at its top.
+fn respawn_bodies(
+    terrain: Option<Res<Terrain>>,
+    mut chance: ResMut<Chance>,
+    mut bodies: Query<(&mut Position, &mut LinearVelocity, &mut AngularVelocity), With<Rolls>>,
+    mut began: Local<bool>,
+) {
+    let Some(terrain) = terrain else { return };
+    let half = terrain.grid().extent() * 0.5 - 3.0;
+    for (mut position, mut velocity, mut spin) in &mut bodies {
+        let outside = position.xz().abs().cmpgt(half).any();
+        let placed = *position != Position::PLACEHOLDER;
+        if !placed || !outside && position.y > -900.0 {
+            continue;
+        }
+        // At first all over the slope, then at its top.
+        let lowest = if *began { -0.7 * half.y } else { 0.5 * half.y };
+        let x = chance.between(-0.9 * half.x, 0.9 * half.x);
+        let z = chance.between(-0.95 * half.y, lowest);
+        let Some(ground) = terrain.height_at(Vec3::new(x, 0.0, z)) else {
+            continue;
+        };
+        position.0 = Vec3::new(x, ground + chance.between(4.0, 12.0), z);
+        velocity.0 = Vec3::ZERO;
+        spin.0 = Vec3::ZERO;
+    }
+    *began |= !bodies.is_empty();
+}
+
+/// Bodies seen below the ground, now and in all.
+#[derive(Resource, Default)]
+struct Count {
+    below: usize,
+    most: usize,
+}
+
+/// Counts the bodies whose middle is below the ground.
+fn count_bodies(
+    terrain: Option<Res<Terrain>>,
+    bodies: Query<&Position, With<Rolls>>,
+    colliders: Query<(), With<TerrainCollider>>,
+    time: Res<Time>,
+    mut count: ResMut<Count>,
+    mut windows: Query<&mut Window>,
+    mut told: Local<Duration>,
+) {
+    let Some(terrain) = terrain else { return };
+    let below = bodies.iter().filter(|position| {
+        let ground = terrain.height_at(position.0);
+        ground.is_some_and(|ground| position.y < ground - 0.5 && position.y > -900.0)
+    });
+    count.below = below.count();
+    count.most = count.most.max(count.below);
+    *told += time.delta();
+    if *told >= Duration::from_secs(2) {
+        *told = Duration::ZERO;
+        let line = format!(
+            "{} bodies on {} colliders: {} below the ground, {} at most so far",
+            bodies.iter().len(),
+            colliders.iter().len(),
+            count.below,
+            count.most
+        );
+        info!("{line}");
+        for mut window in &mut windows {
+            window.title = format!("bevy_erode: colliders, {line}");
+        }
+    }
+}
+
+fn start_again(keys: Res<ButtonInput<KeyCode>>, mut bodies: Query<&mut Position, With<Rolls>>) {
+    if keys.just_pressed(KeyCode::Space) {
+        for mut position in &mut bodies {
+            position.y = -1000.0;
+        }
+    }
+}
+
+/// Balls and boxes on ground that changes.
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    options: common::Options,
+}
