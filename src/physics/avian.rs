@@ -1,14 +1,10 @@
 //! Colliders for [avian3d], while its `PhysicsPlugins` are in the app.
 
-use super::{Body, ChunkPlace, PhysicsEngine, TerrainCollider, TerrainColliderState, add_engine};
-use avian3d::{
-    dynamics::solver::islands::WakeBody,
-    parry::{
-        shape::{HeightFieldFlags, SharedShape},
-        utils::Array2,
-    },
-    prelude::*,
+use super::{
+    Body, ChunkPlace, PhysicsEngine, TerrainCollider, TerrainColliderState, add_engine,
+    engine::heightfield,
 };
+use avian3d::{dynamics::solver::islands::WakeBody, prelude::*};
 use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
 
 /// The engine avian3d.
@@ -18,15 +14,9 @@ impl PhysicsEngine for Avian {
     type Collider = Collider;
 
     fn collider(place: &ChunkPlace, columns: Vec<f32>) -> Collider {
-        let size = place.vertices().as_usizevec2();
-        let extent = place.extent();
         // Not by avian's own constructor: it mixes up rows and columns, and
         // leaves internal edges as they are.
-        Collider::from(SharedShape::heightfield_with_flags(
-            Array2::new(size.y, size.x, columns),
-            Vec3::new(extent.x, 1.0, extent.y),
-            HeightFieldFlags::FIX_INTERNAL_EDGES,
-        ))
+        Collider::from(heightfield!(avian3d::parry, place, columns))
     }
 
     fn heights(collider: &Collider) -> &[f32] {

@@ -1,12 +1,11 @@
 //! Colliders for [bevy_rapier3d], while its `RapierPhysicsPlugin` is in the app.
 
-use super::{Body, ChunkPlace, PhysicsEngine, TerrainCollider, TerrainColliderState, add_engine};
+use super::{
+    Body, ChunkPlace, PhysicsEngine, TerrainCollider, TerrainColliderState, add_engine,
+    engine::heightfield,
+};
 use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
 use bevy_rapier3d::{
-    parry::{
-        shape::{HeightFieldFlags, SharedShape},
-        utils::Array2,
-    },
     plugin::context::{RapierContextColliders, RapierContextEntityLink, RapierRigidBodySet},
     prelude::*,
 };
@@ -18,13 +17,7 @@ impl PhysicsEngine for Rapier {
     type Collider = Collider;
 
     fn collider(place: &ChunkPlace, columns: Vec<f32>) -> Collider {
-        let size = place.vertices().as_usizevec2();
-        let extent = place.extent();
-        Collider::from(SharedShape::heightfield_with_flags(
-            Array2::new(size.y, size.x, columns),
-            Vec3::new(extent.x, 1.0, extent.y),
-            HeightFieldFlags::FIX_INTERNAL_EDGES,
-        ))
+        Collider::from(heightfield!(bevy_rapier3d::parry, place, columns))
     }
 
     fn heights(collider: &Collider) -> &[f32] {

@@ -16,6 +16,16 @@ fn slide<L: Lab>(direction: Vec3, speed: f32, height: f32) -> Vec<(f32, f32)> {
     for _ in 0..64 * 30 {
         app.update();
         let way = (position(&app, block) - start).dot(direction);
+        let pose = app.world().get::<Transform>(block).unwrap();
+        if false {
+            eprintln!(
+                "{} {:?} {} v {}",
+                way - 50.0,
+                pose.rotation,
+                pose.translation,
+                L::velocity(app.world(), block)
+            );
+        }
         track.push((way - 50.0, L::velocity(app.world(), block).dot(direction)));
         if way > 100.0 {
             break;
@@ -41,6 +51,10 @@ pub fn a_border_slows_a_sliding_box_no_more_than_other_ground<L: Lab>() {
     for direction in [Vec3::X, Vec3::NEG_X, Vec3::Z, Vec3::NEG_Z] {
         for (speed, height) in [(8.0, 0.0), (20.0, 0.0), (8.0, 1234.5)] {
             let track = slide::<L>(direction, speed, height);
+            eprintln!(
+                "{direction} {speed} {height}: {:?}",
+                track.iter().step_by(16).collect::<Vec<_>>()
+            );
             for border in [-32.0, 0.0, 32.0] {
                 let lost = |from: f32| {
                     let (before, after) = (speed_at(&track, from), speed_at(&track, from + 4.0));
