@@ -22,7 +22,7 @@ use bevy::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A piece of ground to stand on: a body that never moves, with a heightfield
-/// of 64 × 64 quads, fewer at the far border. Its neighbours overlap by a quad.
+/// of 64 × 64 quads, fewer at the far border. Its neighbours overlap by two quads.
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq, Eq)]
 #[reflect(Component)]
 pub struct TerrainCollider {

@@ -3,26 +3,30 @@
 use crate::terrain::{Grid, Terrain};
 use bevy::math::*;
 
-/// How far the ring around a chunk lies below the ground, as a part of a
-/// cell's side. See [`ChunkHeights`].
-const RING_DROP: f32 = 0.02;
+/// Rings of neighbouring cells that a collider has around its own.
+const RINGS: u32 = 2;
+
+/// How far each ring lies below the ground, the second twice as far as the
+/// first, as a part of a cell's side.
+const RING_DROP: f32 = 0.01;
 
 /// How far colliders lie aside of the mesh, in cells. See [`ChunkPlace::middle`].
 const ASIDE: f32 = 1.0 / 4096.0;
 
 /// Which cells a chunk's collider is made of, and where it lies.
 ///
-/// Beside its own vertices it has a ring of those of its neighbours, a little
-/// below their ground. So the collider knows how the ground goes on beyond its
-/// border: nothing that slides over it meets an edge that is none, and no ray
-/// slips between two colliders by a rounding error.
+/// Beside its own vertices it has two rings of its neighbours', a little below
+/// their ground. So no ray slips between two colliders by a rounding error, and
+/// nothing that slides meets an edge that is none: parry lets a triangle without
+/// a neighbour push sideways, in any direction. With one ring such triangles
+/// would still touch the border; with two they lie below the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChunkPlace {
     grid: Grid,
     /// First and last cell of the chunk itself.
     first: UVec2,
     last: UVec2,
-    /// First and last cell with the ring, which ends at the land's edge.
+    /// First and last cell with the rings, which end at the land's edge.
     from: UVec2,
     to: UVec2,
 }
@@ -35,8 +39,8 @@ impl ChunkPlace {
             grid: *grid,
             first,
             last,
-            from: first.saturating_sub(UVec2::splat(knob("RING") as u32)),
-            to: (last + knob("RING") as u32).min(grid.size() - 1),
+            from: first.saturating_sub(UVec2::splat(RINGS)),
+            to: (last + RINGS).min(grid.size() - 1),
         }
     }
 
@@ -119,25 +123,23 @@ impl ChunkHeights {
         Self { place, base, rows }
     }
 
-    /// Heights above the base column by column, the ring lowered: the order
+    /// Heights above the base column by column, the rings lowered: the order
     /// that parry wants, its rows along z.
     pub fn by_columns(&self) -> Vec<f32> {
         let ChunkPlace {
             first, last, from, ..
         } = self.place;
         let size = self.place.vertices();
-        let drop = knob("DROP") * self.place.grid.cell_size();
+        let drop = RING_DROP * self.place.grid.cell_size();
         let mut columns = Vec::with_capacity(self.rows.len());
         for x in 0..size.x {
             for y in 0..size.y {
                 let cell = from + UVec2::new(x, y);
-                let in_ring = cell.cmplt(first).any() || cell.cmpgt(last).any();
+                let beyond = first.saturating_sub(cell).max(cell.saturating_sub(last));
                 let height = self.rows[(y * size.x + x) as usize];
-                columns.push(if in_ring { height - drop } else { height });
+                columns.push(height - drop * beyond.max_element() as f32);
             }
         }
         columns
     }
 }
-
-fn knob(name: &str) -> f32 { std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(if name == "RING" { 1.0 } else { RING_DROP }) }

@@ -64,12 +64,6 @@ pub fn slanted_rays_meet_the_triangles<L: Lab>() {
         })
         .collect();
     let hits = L::cast(app.world_mut(), rays.clone());
-    eprintln!(
-        "MISSED {} of {}; lone vertical {}",
-        hits.iter().filter(|h| h.is_none()).count(),
-        hits.len(),
-        hits.iter().step_by(2).filter(|h| h.is_none()).count()
-    );
     for (ray, hit) in rays.iter().zip(hits) {
         let distance = hit.unwrap_or_else(|| panic!("no ground along {ray:?}"));
         let at = ray.get_point(distance);
@@ -139,12 +133,6 @@ pub fn no_ray_falls_between_chunks<L: Lab>() {
         }
     }
     let hits = L::cast(app.world_mut(), rays.clone());
-    eprintln!(
-        "MISSED {} of {}; lone vertical {}",
-        hits.iter().filter(|h| h.is_none()).count(),
-        hits.len(),
-        hits.iter().step_by(2).filter(|h| h.is_none()).count()
-    );
     for (ray, hit) in rays.iter().zip(hits) {
         let distance = hit.unwrap_or_else(|| panic!("nothing below {ray:?}"));
         let at = ray.get_point(distance);
