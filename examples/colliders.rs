@@ -15,18 +15,18 @@ use core::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-const SIZE: UVec2 = UVec2::new(224, 288);
+const SIZE: UVec2 = UVec2::new(150, 200);
 const CELL_SIZE: f32 = 1.0;
-const BODIES: usize = 160;
+const BODIES: usize = 120;
 
 fn main() -> AppExit {
     let cli = Cli::parse();
     let mut app = common::app(&cli.options, "bevy_erode: colliders");
     let stage = common::Stage {
-        yaw: 0.45,
-        pitch: 0.5,
-        distance: 0.72,
-        ..common::Stage::new(SIZE.max_element() as f32 * CELL_SIZE, 80.0)
+        yaw: 0.55,
+        pitch: 0.42,
+        distance: 0.62,
+        ..common::Stage::new(SIZE.max_element() as f32 * CELL_SIZE, 70.0)
     };
     app.add_plugins((
         ErosionPlugin::default(),
@@ -49,7 +49,7 @@ fn main() -> AppExit {
     );
     common::run(
         app,
-        common::Film::start_and_end(cli.options.seconds_or(20.0)),
+        common::Film::start_and_end(cli.options.seconds_or(40.0)),
     )
 }
 
@@ -63,31 +63,58 @@ impl Chance {
     }
 }
 
-/// A valley that falls towards the camera, with a spring at its head.
-fn raise_land(mut commands: Commands) -> Result {
+/// A slope that falls towards the camera, with springs on it.
+fn raise_land(mut commands: Commands, mut time: ResMut<Time<Erosion>>) -> Result {
     let slope = TiltedPlane {
-        slope: 0.22,
+        slope: 0.3,
         base: 32.0,
         ..default()
     };
-    let hills = Fbm::seeded(11).with_feature_size(90.0).with_height(26.0);
+    let hills = Fbm {
+        feature_size: 70.0,
+        height: 14.0,
+        octaves: 4,
+        roughness: 0.3,
+        ..Fbm::seeded(11)
+    };
     let terrain = Terrain::generate(&Sum::new(slope, hills), SIZE, CELL_SIZE)?;
-    commands.insert_resource(terrain.with_soil_depth(1.5)?);
+    commands.insert_resource(terrain.with_soil_depth(1.0)?);
     commands.insert_resource(PipeModel::default());
     commands.insert_resource(Thermal::default());
-    commands.spawn((
-        WaterSource::cubic_metres_per_second(12.0),
-        Transform::from_xyz(-10.0, 0.0, -105.0),
-    ));
+    for (x, z) in [(-25.0, -60.0), (30.0, -20.0)] {
+        commands.spawn((
+            WaterSource {
+                discharge: 25.0,
+                radius: 6.0,
+                ..default()
+            },
+            Transform::from_xyz(x, 0.0, z),
+        ));
+    }
+    // Water and slides hurry, so that there is something to see soon.
+    time.set_speed(3.0);
+    time.set_step_size(Duration::from_millis(50));
     Ok(())
 }
 
-/// A body that takes part.
-#[derive(Component)]
-struct Rolls;
+/// A body that takes part, and for how long it has been below the ground.
+#[derive(Component, Default)]
+struct Rolls {
+    below: Duration,
+}
+
+/// A place in the air above the upper part of the slope.
+fn somewhere(terrain: &Terrain, chance: &mut Chance, part: f32) -> Vec3 {
+    let half = terrain.grid().extent() * 0.45;
+    let x = chance.between(-half.x, half.x);
+    let z = half.y * (2.0 * part * chance.between(0.0, 1.0) - 1.0);
+    let ground = terrain.height_at(Vec3::new(x, 0.0, z)).unwrap_or_default();
+    Vec3::new(x, ground + chance.between(4.0, 12.0), z)
+}
 
 fn drop_bodies(
     mut commands: Commands,
+    terrain: Res<Terrain>,
     mut chance: ResMut<Chance>,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
@@ -106,11 +133,10 @@ fn drop_bodies(
         })
     });
     for number in 0..BODIES {
-        let size = chance.between(1.2, 2.6);
+        let size = chance.between(1.0, 2.4);
         let paint = MeshMaterial3d(paints[number % paints.len()].clone());
-        // Where exactly is settled when the land is there.
-        let place = Transform::from_xyz(0.0, -1000.0, 0.0);
-        let body = (Rolls, RigidBody::Dynamic, place, paint);
+        let place = Transform::from_translation(somewhere(&terrain, &mut chance, 0.6));
+        let body = (Rolls::default(), RigidBody::Dynamic, place, paint);
         if number % 2 == 0 {
             let ball = meshes.add(Sphere::new(size));
             commands.spawn((
@@ -139,7 +165,7 @@ fn dig(
     let Some(mut terrain) = terrain else {
         return Ok(());
     };
-    if *since < Duration::from_millis(600) {
+    if *since < Duration::from_millis(1500) {
         return Ok(());
     }
     *since = Duration::ZERO;
@@ -153,7 +179,7 @@ fn dig(
     } else {
         -4.0
     };
-    crater(&mut terrain, middle, chance.between(6.0, 11.0), depth)?;
+    crater(&mut terrain, middle, chance.between(5.0, 9.0), depth)?;
     Ok(())
 }
 
@@ -179,41 +205,31 @@ fn respawn_bodies(
     terrain: Option<Res<Terrain>>,
     mut chance: ResMut<Chance>,
     mut bodies: Query<(&mut Position, &mut LinearVelocity, &mut AngularVelocity), With<Rolls>>,
-    mut began: Local<bool>,
 ) {
     let Some(terrain) = terrain else { return };
-    let half = terrain.grid().extent() * 0.5 - 3.0;
+    let half = terrain.grid().extent() * 0.5 - 2.0;
     for (mut position, mut velocity, mut spin) in &mut bodies {
-        let outside = position.xz().abs().cmpgt(half).any();
-        let placed = *position != Position::PLACEHOLDER;
-        if !placed || !outside && position.y > -900.0 {
-            continue;
+        let is_placed = *position != Position::PLACEHOLDER;
+        if is_placed && position.xz().abs().cmpgt(half).any() {
+            position.0 = somewhere(&terrain, &mut chance, 0.15);
+            velocity.0 = Vec3::ZERO;
+            spin.0 = Vec3::ZERO;
         }
-        // At first all over the slope, then at its top.
-        let lowest = if *began { -0.7 * half.y } else { 0.5 * half.y };
-        let x = chance.between(-0.9 * half.x, 0.9 * half.x);
-        let z = chance.between(-0.95 * half.y, lowest);
-        let Some(ground) = terrain.height_at(Vec3::new(x, 0.0, z)) else {
-            continue;
-        };
-        position.0 = Vec3::new(x, ground + chance.between(4.0, 12.0), z);
-        velocity.0 = Vec3::ZERO;
-        spin.0 = Vec3::ZERO;
     }
-    *began |= !bodies.is_empty();
 }
 
-/// Bodies seen below the ground, now and in all.
+/// Bodies below the ground, now and at most.
 #[derive(Resource, Default)]
 struct Count {
     below: usize,
     most: usize,
 }
 
-/// Counts the bodies whose middle is below the ground.
+/// Counts the bodies whose middle is below the ground. It rises a moment before
+/// its colliders do, so only what stays there for a second has fallen through.
 fn count_bodies(
     terrain: Option<Res<Terrain>>,
-    bodies: Query<&Position, With<Rolls>>,
+    mut bodies: Query<(&Position, &mut Rolls)>,
     colliders: Query<(), With<TerrainCollider>>,
     time: Res<Time>,
     mut count: ResMut<Count>,
@@ -221,11 +237,15 @@ fn count_bodies(
     mut told: Local<Duration>,
 ) {
     let Some(terrain) = terrain else { return };
-    let below = bodies.iter().filter(|position| {
+    count.below = 0;
+    for (position, mut body) in &mut bodies {
         let ground = terrain.height_at(position.0);
-        ground.is_some_and(|ground| position.y < ground - 0.5 && position.y > -900.0)
-    });
-    count.below = below.count();
+        body.below = match ground {
+            Some(ground) if position.y < ground => body.below + time.delta(),
+            _ => Duration::ZERO,
+        };
+        count.below += usize::from(body.below > Duration::from_secs(1));
+    }
     count.most = count.most.max(count.below);
     *told += time.delta();
     if *told >= Duration::from_secs(2) {
@@ -244,10 +264,15 @@ fn count_bodies(
     }
 }
 
-fn start_again(keys: Res<ButtonInput<KeyCode>>, mut bodies: Query<&mut Position, With<Rolls>>) {
+fn start_again(
+    keys: Res<ButtonInput<KeyCode>>,
+    terrain: Res<Terrain>,
+    mut chance: ResMut<Chance>,
+    mut bodies: Query<&mut Position, With<Rolls>>,
+) {
     if keys.just_pressed(KeyCode::Space) {
         for mut position in &mut bodies {
-            position.y = -1000.0;
+            position.0 = somewhere(&terrain, &mut chance, 0.3);
         }
     }
 }

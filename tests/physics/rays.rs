@@ -50,16 +50,21 @@ pub fn vertical_rays_meet_the_triangles<L: Lab>() {
     }
 }
 
-/// Rays from above the highest point at all angles: what they meet lies on the
-/// triangles, and they did not pass below them on the way.
+/// Rays from above the highest point at all angles, and flat ones from the
+/// ground to the ground: what they meet lies on the triangles, and they did not
+/// pass below them on the way.
 pub fn slanted_rays_meet_the_triangles<L: Lab>() {
     let mut app = settled_app::<L>(odd_land());
     let terrain = app.world().resource::<Terrain>().clone();
     let mut random = random();
     let rays: Vec<Ray3d> = (0..3000)
-        .map(|_| {
-            let from = somewhere(&terrain, &mut random).with_y(320.0);
-            let to = somewhere(&terrain, &mut random).with_y(170.0);
+        .map(|number| {
+            let mut from = somewhere(&terrain, &mut random).with_y(320.0);
+            let mut to = somewhere(&terrain, &mut random).with_y(170.0);
+            if number % 2 == 0 {
+                from.y = triangle_height(&terrain, from) as f32 + 8.0;
+                to.y = triangle_height(&terrain, to) as f32 - 0.5;
+            }
             Ray3d::new(from, Dir3::new(to - from).expect("two points"))
         })
         .collect();
