@@ -112,8 +112,11 @@ impl ChunkHeights {
         let place = ChunkPlace::new(grid, chunk);
         let mut rows = Vec::with_capacity(place.vertices().element_product() as usize);
         for y in place.from.y..=place.to.y {
-            let row = grid.index(place.from.x, y)..=grid.index(place.to.x, y);
-            rows.extend(row.map(|i| terrain.ground(i)));
+            let row = grid.index(place.from.x, y)..grid.index(place.to.x, y) + 1;
+            let layers = terrain.bedrock()[row.clone()]
+                .iter()
+                .zip(&terrain.soil()[row]);
+            rows.extend(layers.map(|(bedrock, soil)| bedrock + soil));
         }
         let base = base.unwrap_or_else(|| {
             let lowest = rows.iter().copied().fold(f32::INFINITY, f32::min);

@@ -63,7 +63,7 @@ impl Default for TerrainColliders {
     fn default() -> Self {
         Self {
             area: ColliderArea::Everywhere,
-            per_frame: 16,
+            per_frame: 8,
             carry_bodies: true,
         }
     }
