@@ -10,6 +10,8 @@ pub mod models;
 #[cfg(feature = "egui")]
 pub mod panel;
 pub mod parallel;
+#[cfg(any(feature = "avian", feature = "rapier"))]
+pub mod physics;
 mod plugin;
 mod query;
 #[cfg(feature = "serialize")]
@@ -61,6 +63,8 @@ pub mod prelude {
     };
     #[cfg(feature = "egui")]
     pub use crate::panel::{ErosionPanel, ErosionPanelPlugin};
+    #[cfg(any(feature = "avian", feature = "rapier"))]
+    pub use crate::physics::{ColliderArea, TerrainCollider, TerrainColliders};
     #[cfg(feature = "serialize")]
     pub use crate::scene::{
         ErosionScene, SceneCamera, SceneEntity, SceneError, SceneForcing, SceneModels, ScenePoint,

@@ -62,6 +62,8 @@ impl Plugin for ErosionPlugin {
         app.add_plugins(crate::view::TerrainViewPlugin {
             schedule: self.schedule,
         });
+        #[cfg(any(feature = "avian", feature = "rapier"))]
+        crate::physics::build(app, self.schedule);
         #[cfg(all(feature = "serialize", feature = "render"))]
         app.add_plugins(crate::scene::ErosionScenePlugin);
         #[cfg(feature = "io")]

@@ -12,6 +12,7 @@ mod forcing;
 mod lockstep;
 mod masks;
 mod oracle;
+mod physics;
 mod picking;
 mod pipe;
 mod properties;

@@ -154,6 +154,15 @@ impl Grid {
         self.cell_centre(chunk.x * TILE, chunk.y * TILE)
     }
 
+    /// Row-major numbers of the chunks that may depend on a tile: each reads its
+    /// own tile, and a cell or two of those around it.
+    pub fn chunks_of_tile(&self, tile: UVec2) -> impl Iterator<Item = usize> + use<> {
+        let chunks = self.chunks();
+        let from = tile.saturating_sub(UVec2::ONE);
+        let to = (tile + 2).min(chunks);
+        (from.y..to.y).flat_map(move |y| (from.x..to.x).map(move |x| (y * chunks.x + x) as usize))
+    }
+
     /// The cells of a tile: columns and rows, cut at the grid's edge.
     pub fn tile_cells(&self, tile: UVec2) -> (core::ops::Range<usize>, core::ops::Range<usize>) {
         let from = tile * TILE;

@@ -217,14 +217,6 @@ impl TerrainViewState {
     }
 }
 
-/// The chunks that depend on a tile: each reads its own tile, and a cell or two
-/// of those around it.
-fn chunks_of(tile: UVec2, chunks: UVec2) -> impl Iterator<Item = usize> {
-    let from = tile.saturating_sub(UVec2::ONE);
-    let to = (tile + 2).min(chunks);
-    (from.y..to.y).flat_map(move |y| (from.x..to.x).map(move |x| (y * chunks.x + x) as usize))
-}
-
 /// Whether the view draws water: not over an overlay, nor in the past.
 fn draws_water(view: &TerrainView, water_view: &WaterView) -> bool {
     water_view.visible && view.overlay == Overlay::None && !view.before
@@ -304,12 +296,16 @@ fn lay_out_chunks(
         state.dirty_water.extend(0..count);
     } else {
         for tile in terrain.tiles_changed_since(state.seen.ground) {
-            state.dirty.extend(chunks_of(tile, state.chunks));
-            state.dirty_water.extend(chunks_of(tile, state.chunks));
+            state.dirty.extend(terrain.grid().chunks_of_tile(tile));
+            state
+                .dirty_water
+                .extend(terrain.grid().chunks_of_tile(tile));
         }
         for tile in terrain.water_tiles_changed_since(state.seen.water) {
-            state.damp.extend(chunks_of(tile, state.chunks));
-            state.dirty_water.extend(chunks_of(tile, state.chunks));
+            state.damp.extend(terrain.grid().chunks_of_tile(tile));
+            state
+                .dirty_water
+                .extend(terrain.grid().chunks_of_tile(tile));
         }
     }
     state.seen = seen;
