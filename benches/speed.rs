@@ -13,6 +13,7 @@ use bevy_erode::{
     parallel::Workers,
     prelude::*,
     view::{
+        ChunkDetail,
         mesh::{Baseline, ChunkSource},
         water::mesh::WaterChunkSource,
     },
@@ -35,7 +36,7 @@ fn main() {
         .skip(1)
         .filter(|arg| !arg.starts_with('-'))
         .collect();
-    let figures: [Figure; 18] = [
+    let figures: [Figure; 26] = [
         ("triad_gb_s", "GB/s", triad),
         ("droplets_published_512", "Msteps/s", droplets_published),
         ("droplets_default_512", "kdrops/s", droplets_default),
@@ -52,8 +53,16 @@ fn main() {
         ("mesh_full_1024", "ms", mesh_full),
         ("mesh_chunk", "ms", mesh_chunk),
         ("water_mesh_1024", "ms", water_mesh),
+        ("mesh_far_2048", "ms", mesh_far),
         ("query_batch", "Mqueries/s", game::query_batch),
         ("raycast", "kilorays/s", game::raycast),
+        ("collider_chunk", "ms", game::collider_chunk),
+        ("edit_apply", "ms", game::edit_apply),
+        ("edit_frame", "ms", game::edit_frame_1024),
+        ("edit_frame_4096", "ms", game::edit_frame_4096),
+        ("masks_full_1024", "ms", game::masks_full),
+        ("save_1024", "ms", game::save),
+        ("load_1024", "ms", game::load),
     ];
     for (name, unit, measure) in figures {
         if words.is_empty() || words.iter().any(|word| name.contains(word)) {
@@ -234,6 +243,22 @@ fn mesh_full() -> f64 {
         Workers::on(pool).each(0..chunks.element_product(), |number| {
             let chunk = UVec2::new(number % chunks.x, number / chunks.x);
             black_box(ChunkSource::copy(&terrain, &baseline, Overlay::None, chunk).build(&view));
+        });
+    });
+    seconds * 1e3
+}
+
+/// All chunks of a wide land, seen from afar: every 8th vertex.
+fn mesh_far() -> f64 {
+    let terrain = mountains(2048);
+    let baseline = Baseline::of(&terrain);
+    let (chunks, view) = (terrain.grid().chunks(), TerrainView::default());
+    let detail = ChunkDetail::among([[3; 3]; 3]);
+    let seconds = median(9, || {
+        Workers::global().each(0..chunks.element_product(), |number| {
+            let chunk = UVec2::new(number % chunks.x, number / chunks.x);
+            let source = ChunkSource::copy_at(&terrain, &baseline, &view, chunk, detail);
+            black_box(source.build(&view));
         });
     });
     seconds * 1e3

@@ -600,3 +600,34 @@ fn sums_of_layers_follow_the_effect() {
         "{before} {after} {gained}"
     );
 }
+
+#[test]
+fn edits_concern_only_the_chunks_they_come_near() {
+    // Two tiles and a bit along x, so that a chunk lies between two others.
+    let mut terrain = Terrain::flat(UVec2::new(193, 193), 1.0).expect("valid");
+    let mut chunks = |cell: UVec2| {
+        let seen = terrain.revision();
+        let at = terrain.grid().cell_centre(cell.x, cell.y);
+        let edit = TerrainEdit::raise(at, Brush::circle(4.0));
+        edit.apply(&mut terrain).expect("valid");
+        let mut chunks: Vec<usize> = terrain.chunks_changed_since(seen).collect();
+        chunks.sort_unstable();
+        chunks.dedup();
+        chunks
+    };
+    assert_eq!(chunks(UVec2::splat(96)), [4]);
+    assert_eq!(chunks(UVec2::new(67, 96)), [3, 4]);
+    assert_eq!(chunks(UVec2::new(125, 96)), [4, 5]);
+    assert_eq!(chunks(UVec2::new(64, 64)), [0, 1, 3, 4]);
+    assert_eq!(chunks(UVec2::splat(192)), [8]);
+    // What models change may be anywhere in a tile.
+    let seen = terrain.revision();
+    let cells = terrain.grid().cells();
+    terrain
+        .set_layer(Layer::Soil, vec![1.0; cells])
+        .expect("valid");
+    let mut all: Vec<usize> = terrain.chunks_changed_since(seen).collect();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all, (0..9).collect::<Vec<_>>());
+}

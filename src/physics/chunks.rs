@@ -155,11 +155,9 @@ pub(super) fn follow_terrain<E: PhysicsEngine>(
         return;
     }
     if since != now.1 {
-        for tile in terrain.tiles_changed_since(since) {
-            for number in grid.chunks_of_tile(tile) {
-                if state.standing.contains(&number) || state.wanted.contains(number) {
-                    state.queue.push(number);
-                }
+        for number in terrain.chunks_changed_since(since) {
+            if state.standing.contains(&number) || state.wanted.contains(number) {
+                state.queue.push(number);
             }
         }
     }

@@ -34,6 +34,7 @@ pub(crate) use {hash::StateHash, saved::TerrainParts};
 
 use crate::parallel::Workers;
 use bevy::{math::*, prelude::*};
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 use raycast::HeightBounds;
 use tiles::TileRevisions;
@@ -327,6 +328,13 @@ impl Terrain {
         self.tiles.changed_since(revision)
     }
 
+    /// The chunks, by row-major number, whose ground, or that just beyond their
+    /// border, changed after a revision. Some may come more than once.
+    pub fn chunks_changed_since(&self, revision: u64) -> impl Iterator<Item = usize> + '_ {
+        self.tiles
+            .chunks_changed_since(revision, self.grid.chunks())
+    }
+
     /// The number of the newest change of water or of what it carries.
     pub fn water_revision(&self) -> u64 {
         self.water_tiles.current()
@@ -440,6 +448,15 @@ impl Terrain {
     /// Marks tiles (by row-major number) as changed.
     pub(crate) fn mark_tiles(&mut self, tiles: impl IntoIterator<Item = usize>) {
         self.tiles.mark(tiles);
+    }
+
+    /// Marks the tiles of some columns and rows of cells as changed, and those
+    /// whose water changed.
+    pub(crate) fn mark_cells(&mut self, columns: Range<usize>, rows: Range<usize>, water: bool) {
+        match water {
+            true => self.water_tiles.mark_cells(columns, rows),
+            false => self.tiles.mark_cells(columns, rows),
+        }
     }
 
     /// Marks tiles (by row-major number) whose water changed.

@@ -1,8 +1,13 @@
 //! Which 64 × 64 tiles changed, and when: meshes, colliders and masks each
 //! remember the revision they have seen and ask for what is newer.
 
-use super::Grid;
+use super::{Grid, TILE};
 use bevy::math::UVec2;
+use core::ops::Range;
+
+/// How near to a tile's side a change is noticed beyond it: meshes look one or
+/// two cells over the border, colliders two. units: cells
+const RIM: u32 = 3;
 
 /// The revision of each tile's last change.
 #[derive(Clone, Debug)]
@@ -10,6 +15,8 @@ pub(crate) struct TileRevisions {
     tiles: UVec2,
     current: u64,
     last: Vec<u64>,
+    /// The revision of the last change near each side: west, east, north, south.
+    sides: Vec<[u64; 4]>,
 }
 
 impl TileRevisions {
@@ -20,6 +27,7 @@ impl TileRevisions {
             tiles,
             current: 1,
             last: vec![1; (tiles.x * tiles.y) as usize],
+            sides: vec![[1; 4]; (tiles.x * tiles.y) as usize],
         }
     }
 
@@ -32,6 +40,7 @@ impl TileRevisions {
             && last.iter().all(|last| (1..=current).contains(last));
         fits.then_some(Self {
             current,
+            sides: last.iter().map(|last| [*last; 4]).collect(),
             last,
             ..new
         })
@@ -51,10 +60,59 @@ impl TileRevisions {
     pub fn mark(&mut self, tiles: impl IntoIterator<Item = usize>) {
         self.current += 1;
         for tile in tiles {
-            if let Some(last) = self.last.get_mut(tile) {
+            if let (Some(last), Some(sides)) = (self.last.get_mut(tile), self.sides.get_mut(tile)) {
                 *last = self.current;
+                *sides = [self.current; 4];
             }
         }
+    }
+
+    /// Marks the tiles of some columns and rows of cells as changed now.
+    pub fn mark_cells(&mut self, columns: Range<usize>, rows: Range<usize>) {
+        if columns.is_empty() || rows.is_empty() {
+            return;
+        }
+        self.current += 1;
+        let cut = |cells: &Range<usize>, tiles: u32| {
+            let (from, to) = (cells.start as u32 / TILE, (cells.end - 1) as u32 / TILE);
+            from.min(tiles)..(to + 1).min(tiles)
+        };
+        // Whether the cells come near the low and the high side of a tile.
+        let near = |cells: &Range<usize>, tile: u32| {
+            let (from, to) = ((tile * TILE) as usize, ((tile + 1) * TILE) as usize);
+            let rim = RIM as usize;
+            [cells.start < from + rim, cells.end > to - rim]
+        };
+        for y in cut(&rows, self.tiles.y) {
+            for x in cut(&columns, self.tiles.x) {
+                let tile = (y * self.tiles.x + x) as usize;
+                self.last[tile] = self.current;
+                let [west, east] = near(&columns, x);
+                let [north, south] = near(&rows, y);
+                for (side, near) in self.sides[tile].iter_mut().zip([west, east, north, south]) {
+                    if near {
+                        *side = self.current;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The chunks, by row-major number among `chunks`, that a change after a
+    /// revision concerns: those of the changed tiles, and those beyond a side
+    /// near which something changed. Some may come more than once.
+    pub fn chunks_changed_since(
+        &self,
+        revision: u64,
+        chunks: UVec2,
+    ) -> impl Iterator<Item = usize> + '_ {
+        self.changed_since(revision).flat_map(move |tile| {
+            let sides = self.sides[(tile.y * self.tiles.x + tile.x) as usize];
+            let [west, east, north, south] = sides.map(|side| u32::from(side > revision));
+            let columns = tile.x.saturating_sub(west)..(tile.x + 1 + east).min(chunks.x);
+            let rows = tile.y.saturating_sub(north)..(tile.y + 1 + south).min(chunks.y);
+            rows.flat_map(move |y| columns.clone().map(move |x| (y * chunks.x + x) as usize))
+        })
     }
 
     /// The newest change of a tile and of those east and south of it, whose
@@ -72,6 +130,7 @@ impl TileRevisions {
     pub fn mark_all(&mut self) {
         self.current += 1;
         self.last.fill(self.current);
+        self.sides.fill([self.current; 4]);
     }
 
     pub fn changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + '_ {

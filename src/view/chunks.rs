@@ -295,8 +295,10 @@ fn lay_out_chunks(
         state.dirty.extend(0..count);
         state.dirty_water.extend(0..count);
     } else {
+        let changed = terrain.chunks_changed_since(state.seen.ground);
+        state.dirty.extend(changed);
+        // Coarse water looks farther over the border than the ground does.
         for tile in terrain.tiles_changed_since(state.seen.ground) {
-            state.dirty.extend(terrain.grid().chunks_of_tile(tile));
             state
                 .dirty_water
                 .extend(terrain.grid().chunks_of_tile(tile));

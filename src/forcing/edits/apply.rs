@@ -80,34 +80,31 @@ impl TerrainEdit {
     pub fn apply(&self, terrain: &mut Terrain) -> Result<EditEffect, SettingsError> {
         self.check()?;
         let footprint = self.footprint(terrain);
-        let tiles = footprint.tiles(terrain.grid());
         let amount = self.strength * self.seconds;
-        if tiles.is_empty() || amount == 0.0 {
+        if footprint.columns.is_empty() || footprint.rows.is_empty() || amount == 0.0 {
             return Ok(EditEffect::default());
         }
+        let (columns, rows) = (footprint.columns.clone(), footprint.rows.clone());
+        let mut water = false;
         let effect = match &self.action {
             EditAction::SetHardness { value } => {
                 set_hardness(terrain, &footprint, *value, amount);
-                terrain.mark_tiles(tiles);
-                return Ok(EditEffect::default());
+                EditEffect::default()
             }
             EditAction::Add(Matter::Water) => {
-                let effect = self.add_water(terrain, footprint, amount);
-                terrain.mark_water_tiles(tiles);
-                effect
+                water = true;
+                self.add_water(terrain, footprint, amount)
             }
             EditAction::Remove(Matter::Water) => {
-                let effect = self.take_water(terrain, footprint, amount);
-                terrain.mark_water_tiles(tiles);
-                effect
+                water = true;
+                self.take_water(terrain, footprint, amount)
             }
             _ => {
                 let window = self.wanted(terrain, footprint, amount);
-                let effect = self.move_ground(terrain, &window);
-                terrain.mark_tiles(tiles);
-                effect
+                self.move_ground(terrain, &window)
             }
         };
+        terrain.mark_cells(columns, rows, water);
         let account = &mut terrain.account;
         match self.supply {
             Supply::Endless => {
