@@ -364,10 +364,14 @@ fn start_rebuild(
     let copy = |&number: &usize| {
         let coord = state.coord(number);
         let detail = state.levels.detail(number);
-        let wet_look = wet_look(&terrain, coord, detail);
-        let looks_other = damp.contains(&number)
-            && (view.overlay.shows_water() || wet_look != state.ground[number].wet_look);
-        let with_ground = looks_other || dirty.contains(&number);
+        let (is_damp, is_dirty) = (damp.contains(&number), dirty.contains(&number));
+        let known = state.ground[number].wet_look;
+        let wet_look = match is_damp || is_dirty {
+            true => wet_look(&terrain, coord, detail),
+            false => known,
+        };
+        let looks_other = is_damp && (view.overlay.shows_water() || wet_look != known);
+        let with_ground = looks_other || is_dirty;
         let is_drawn = state.water[number]
             .as_ref()
             .is_some_and(|w| w.mesh.is_some());
