@@ -5,7 +5,10 @@
 //! It runs models, applies the edits of two players at their steps, answers
 //! queries, and prints the terrain's fingerprint every 250 steps. Run it
 //! with any `--threads` and `--frame-ms`: the fingerprints are the same, which
-//! is what a lockstep game needs.
+//! is what a lockstep game needs. `--save FILE` saves the world at the end, and
+//! `--load FILE` goes on from there, again with the same fingerprints.
+//!
+//! `tests/headless` builds this file without any default feature.
 
 use bevy::{
     app::{ScheduleRunnerPlugin, TaskPoolPlugin},
@@ -15,6 +18,7 @@ use bevy::{
 use bevy_erode::prelude::*;
 use clap::Parser;
 use core::time::Duration;
+use std::path::PathBuf;
 
 fn main() -> AppExit {
     let cli = Cli::parse();
@@ -39,10 +43,19 @@ fn main() -> AppExit {
         .add_systems(Startup, open_world)
         .add_systems(Update, hear_players.before(ErosionSystems::Input))
         .add_systems(ErosionStep, report.after(ErosionStepSystems::Thermal))
+        .add_systems(Last, finish)
         .run()
 }
 
-fn open_world(mut commands: Commands, cli: Res<Cli>) -> Result {
+/// A new world, or the one that was saved.
+fn open_world(world: &mut World) -> Result {
+    match world.resource::<Cli>().load.clone() {
+        Some(path) => Ok(SavedState::read_file(&path)?.restore(world)?),
+        None => world.run_system_cached(make_world)?,
+    }
+}
+
+fn make_world(mut commands: Commands, cli: Res<Cli>) -> Result {
     let land = Ridged::seeded(cli.seed).with_feature_size(250.0);
     commands.insert_resource(Terrain::generate(&land, UVec2::new(192, 128), 2.0)?);
     commands.insert_resource(Droplets::default());
@@ -62,6 +75,8 @@ fn hear_players(
     mut heard: Local<u64>,
     mut edits: MessageWriter<TerrainEdit>,
 ) {
+    // A world that was loaded has heard what came before.
+    *heard = time.steps().max(*heard);
     let ahead = time.steps() + 200;
     while *heard < ahead {
         *heard += 1;
@@ -78,17 +93,8 @@ fn hear_players(
     }
 }
 
-fn report(
-    ground: TerrainQuery,
-    time: Res<Time<Erosion>>,
-    cli: Res<Cli>,
-    mut exit: MessageWriter<AppExit>,
-) {
+fn report(ground: TerrainQuery, time: Res<Time<Erosion>>, cli: Res<Cli>) {
     let step = time.steps();
-    if step > cli.steps {
-        exit.write(AppExit::Success);
-        return;
-    }
     let Some(terrain) = ground.terrain() else {
         return;
     };
@@ -102,10 +108,32 @@ fn report(
     }
 }
 
+/// Saves and leaves after the last step.
+fn finish(world: &mut World) -> Result {
+    let cli = world.resource::<Cli>().clone();
+    let mut time = world.resource_mut::<Time<Erosion>>();
+    let steps = time.steps();
+    if steps < cli.steps {
+        // Never beyond the last step, however long a frame is.
+        let left = u32::try_from(cli.steps - steps).unwrap_or(u32::MAX);
+        if left < 64 && !time.is_paused() {
+            time.pause();
+            time.single_step(left);
+        }
+        return Ok(());
+    }
+    if let Some(path) = &cli.save {
+        world.resource_mut::<Time<Erosion>>().unpause();
+        SavedState::capture(world)?.write_file(path)?;
+    }
+    world.write_message(AppExit::Success);
+    Ok(())
+}
+
 /// A headless simulation in lockstep.
 #[derive(Parser, Resource, Clone)]
 struct Cli {
-    /// Erosion steps to run
+    /// Erosion steps to run, those before a save included
     #[arg(long, default_value_t = 2000)]
     steps: u64,
     /// Threads to use; all there are by default
@@ -114,6 +142,12 @@ struct Cli {
     /// Time of a frame, which decides how many steps it takes. units: ms
     #[arg(long, default_value_t = 50.0)]
     frame_ms: f32,
+    /// Saves the world after the last step
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// Goes on from a saved world
+    #[arg(long, value_name = "FILE")]
+    load: Option<PathBuf>,
     /// Seed of the land
     #[arg(long, default_value_t = 7)]
     seed: u32,

@@ -45,7 +45,6 @@ const NEVER_ALL: f32 = 1.000_001;
 /// Ground of a row above the datum and the water's level on it. Returns whether
 /// anything in the row may move.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "disjoint rows of the layers")]
 pub(super) fn load_row(
     bedrock: &[f32],
     rest: &[f32],

@@ -454,7 +454,6 @@ fn slide_row(
 
 /// Bedrock that breaks into soil; returns the sum of thicknesses broken.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "disjoint rows of the layers")]
 fn break_row(
     [north, here, south]: [&[f32]; 3],
     bedrock: &mut [f32],
