@@ -352,11 +352,6 @@ fn edits() -> Vec<TerrainEdit> {
 #[test]
 fn undo_and_redo_restore_every_bit() {
     let mut terrain = hills(8).with_soil_depth(0.7).expect("valid");
-    // A hardness map is made by the first edit of it: start with one.
-    let cells = terrain.grid().cells();
-    terrain
-        .set_layer(Layer::Hardness, vec![0.1; cells])
-        .expect("valid");
     let mut history = TerrainHistory::default();
     let mut hashes = vec![terrain.state_hash()];
     for edit in edits() {
@@ -630,4 +625,86 @@ fn edits_concern_only_the_chunks_they_come_near() {
     all.sort_unstable();
     all.dedup();
     assert_eq!(all, (0..9).collect::<Vec<_>>());
+}
+
+#[test]
+fn undo_of_a_washed_out_stroke_leaves_no_less_than_nothing() {
+    // Between two edits of a stroke all that the first brought is taken away.
+    for (layer, matter) in [(Layer::Soil, Matter::Soil), (Layer::Water, Matter::Water)] {
+        let mut terrain = Terrain::flat(UVec2::splat(70), 1.0).expect("valid");
+        let cells = terrain.grid().cells();
+        let mut history = TerrainHistory::default();
+        let edit = TerrainEdit::add(matter, Vec3::ZERO, Brush::circle(9.0)).in_stroke(4);
+        history.apply(&edit, &mut terrain).expect("valid");
+        terrain.set_layer(layer, vec![0.0; cells]).expect("valid");
+        history.apply(&edit, &mut terrain).expect("valid");
+        assert!(history.undo(&mut terrain));
+        let left = [terrain.soil(), terrain.water()];
+        assert!(left.iter().all(|layer| layer.iter().all(|v| *v == 0.0)));
+        balanced(&terrain);
+    }
+}
+
+#[test]
+fn a_stroke_leaves_cells_alone_that_it_never_touched() {
+    let mut terrain = hills(9);
+    let mut history = TerrainHistory::default();
+    let cells = terrain.grid().cells();
+    let edit = TerrainEdit::raise(Vec3::new(-60.0, 0.0, -40.0), Brush::circle(8.0)).in_stroke(2);
+    for round in 1..5 {
+        history.apply(&edit, &mut terrain).expect("valid");
+        // As models do: all cells change a little.
+        let soil = (0..cells).map(|i| (i % 7) as f32 * 0.013 * round as f32);
+        terrain
+            .set_layer(Layer::Soil, soil.collect())
+            .expect("valid");
+    }
+    history.apply(&edit, &mut terrain).expect("valid");
+    let far = |terrain: &Terrain| -> Vec<u32> {
+        let cells = (0..40u32).map(|x| terrain.grid().index(x, 60));
+        cells.map(|i| terrain.soil()[i].to_bits()).collect()
+    };
+    let before = far(&terrain);
+    assert!(history.undo(&mut terrain));
+    assert_eq!(far(&terrain), before);
+}
+
+#[test]
+fn what_changes_nothing_is_not_remembered() {
+    let mut terrain = flat();
+    let mut history = TerrainHistory::default();
+    let edit = TerrainEdit::raise(HERE, Brush::circle(5.0));
+    history.apply(&edit, &mut terrain).expect("valid");
+    history.undo(&mut terrain);
+    for nothing in [
+        TerrainEdit::raise(Vec3::X * 1e5, Brush::circle(5.0)),
+        edit.clone().for_seconds(0.0),
+        edit.clone().by_hand(),
+    ] {
+        history.apply(&nothing, &mut terrain).expect("valid");
+        assert_eq!((history.undo_count(), history.redo_count()), (0, 1));
+    }
+    // One that is larger than the history is applied, and cannot be undone.
+    let mut small = TerrainHistory::with_limit(1 << 10);
+    small.apply(&edit, &mut terrain).expect("valid");
+    assert!(ground(&terrain, HERE) > 1.9 && small.undo_count() == 0);
+}
+
+#[test]
+fn edits_that_wait_go_with_their_terrain() {
+    let mut app = app(16);
+    app.world_mut().resource_mut::<Time<Erosion>>().pause();
+    let edit = TerrainEdit::raise(HERE, Brush::circle(5.0)).at_step(50, 0);
+    app.world_mut().write_message(edit);
+    app.update();
+    assert!(messages::<EditRefused>(&app).is_empty());
+    app.insert_resource(flat());
+    app.update();
+    assert_eq!(messages::<EditRefused>(&app).len(), 1);
+    let mut time = app.world_mut().resource_mut::<Time<Erosion>>();
+    time.single_step(60);
+    while app.world().resource::<Time<Erosion>>().steps() < 60 {
+        app.update();
+    }
+    assert_eq!(ground(app.world().resource::<Terrain>(), HERE), 1.0);
 }

@@ -120,11 +120,12 @@ fn finish_bakes(
         let Some(result) = check_ready(&mut bake.task) else {
             continue;
         };
-        commands.entity(entity).remove::<BakeTask>();
+        // A game may despawn it in this very frame.
+        commands.entity(entity).try_remove::<BakeTask>();
         let result = result.map(|terrain| {
             match bake.aside {
                 true => {
-                    commands.entity(entity).insert(BakedTerrain(terrain));
+                    commands.entity(entity).try_insert(BakedTerrain(terrain));
                 }
                 false => commands.insert_resource(terrain),
             }

@@ -271,8 +271,8 @@ impl TerrainMasks {
         let grid = *terrain.grid();
         let settings = self.settings;
         // What is no time at all, or none that can be, forgets at once.
-        let share = 1.0 - libm::expf(-seconds / settings.memory.max(1e-6));
-        let dried = seconds / settings.drying.max(1e-6);
+        let share = 1.0 - libm::expf(-seconds / settings.memory.clamp(1e-6, 1e9));
+        let dried = seconds / settings.drying.clamp(1e-6, 1e9);
         let soak = settings.soak_depth.max(1e-6);
         let flow_of = |old: f32, x: u32, y: u32| {
             let now = terrain.discharge(x, y).length();

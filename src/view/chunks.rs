@@ -191,6 +191,14 @@ impl TerrainViewState {
         self.water_rebuilt
     }
 
+    /// The entity that draws a chunk's ground.
+    pub fn chunk(&self, coord: UVec2) -> Option<Entity> {
+        let inside = coord.cmplt(self.chunks).all();
+        let number = (coord.y * self.chunks.x + coord.x) as usize;
+        let piece = self.ground.get(number).filter(|_| inside);
+        piece.map(|piece| piece.entity)
+    }
+
     /// The ground as it was when the view first saw this terrain.
     pub fn baseline(&self) -> &Baseline {
         &self.baseline

@@ -5,7 +5,7 @@
 //! they lie on, so observers on a chunk, or global ones, get `Pointer` events
 //! with the position on the ground.
 
-use super::TerrainChunk;
+use super::{TerrainChunk, TerrainViewState};
 use crate::terrain::{TILE, Terrain, TerrainHit};
 use bevy::{
     picking::{
@@ -53,7 +53,8 @@ fn pick_terrain(
     terrain: Res<Terrain>,
     rays: Res<RayMap>,
     cameras: Query<&Camera>,
-    chunks: Query<(Entity, &TerrainChunk, Option<&Pickable>)>,
+    view: Res<TerrainViewState>,
+    chunks: Query<Option<&Pickable>, With<TerrainChunk>>,
     mut hits: MessageWriter<PointerHits>,
 ) {
     if !settings.enabled {
@@ -66,9 +67,8 @@ fn pick_terrain(
         let Some(hit) = terrain.raycast(*ray, settings.reach) else {
             continue;
         };
-        let coord = chunk_of(&terrain, &hit);
-        let chunk = chunks.iter().find(|(_, chunk, _)| chunk.coord == coord);
-        let Some((entity, _, pickable)) = chunk else {
+        let chunk = view.chunk(chunk_of(&terrain, &hit));
+        let Some((entity, Ok(pickable))) = chunk.map(|entity| (entity, chunks.get(entity))) else {
             continue;
         };
         if pickable.is_some_and(|pickable| !pickable.is_hoverable) {

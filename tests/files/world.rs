@@ -358,3 +358,30 @@ fn what_cannot_be_saved_or_loaded_is_said() {
     assert!(matches!(error, SaveError::NoPlugin), "{error}");
     assert!(!bare.contains_resource::<Terrain>(), "nothing was changed");
 }
+
+#[test]
+fn springs_that_share_an_entity_are_replaced_too() {
+    let mut app = create_app();
+    app.insert_resource(land());
+    let sink = WaterSink::cubic_metres_per_second(3.0);
+    app.world_mut()
+        .spawn((sink, Transform::from_xyz(5.0, 0.0, 1.0)));
+    let bytes = save(&mut app);
+
+    let mut other = create_app();
+    other.insert_resource(land());
+    let both = (
+        SceneEntity,
+        WaterSource::cubic_metres_per_second(1.0),
+        sink,
+        Transform::from_xyz(5.0, 0.0, 1.0),
+    );
+    let parent = other.world_mut().spawn(both).id();
+    let child = (WaterSink::default(), ChildOf(parent), Transform::default());
+    other.world_mut().spawn(child);
+    load(&bytes, &mut other);
+    let mut sinks = other.world_mut().query::<&WaterSink>();
+    assert_eq!(sinks.iter(other.world()).collect::<Vec<_>>(), [&sink]);
+    let mut sources = other.world_mut().query::<&WaterSource>();
+    assert_eq!(sources.iter(other.world()).count(), 0);
+}

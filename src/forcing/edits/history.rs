@@ -39,6 +39,8 @@ struct Entry {
     stroke: u64,
     /// By row-major number of the tile.
     tiles: BTreeMap<usize, Patch>,
+    /// Whether the terrain had no hardness map before.
+    made_hardness: bool,
     /// What the hand gained. units: m³
     hand_solids: f64,
     hand_water: f64,
@@ -85,6 +87,16 @@ impl Part {
             EditAction::SetHardness { .. } => Part::Hardness,
             _ => Part::Ground,
         }
+    }
+
+    /// Memory of one tile's patch. units: bytes
+    fn tile_bytes(self) -> usize {
+        CELLS
+            * match self {
+                Part::Ground => size_of::<GroundChange>(),
+                Part::Water => size_of::<WaterChange>(),
+                Part::Hardness => size_of::<Change<f32>>(),
+            }
     }
 }
 
@@ -134,12 +146,26 @@ impl TerrainHistory {
         }
         let part = Part::of(&edit.action);
         let tiles = edit.footprint(terrain).tiles(terrain.grid());
+        if tiles.len() * part.tile_bytes() > self.limit {
+            // Nothing before it could be undone without it.
+            self.clear();
+            return edit.apply(terrain);
+        }
         let before: Vec<Patch> = tiles
             .iter()
             .map(|&tile| read_tile(terrain, tile, part))
             .collect();
         let hand = hand(terrain);
+        let had_hardness = terrain.hardness().is_some();
         let effect = edit.apply(terrain)?;
+        let mut patches: Vec<(usize, Patch)> = tiles.into_iter().zip(before).collect();
+        for (tile, patch) in &mut patches {
+            patch.take_after(terrain, *tile);
+        }
+        patches.retain(|(_, patch)| patch.changes_anything());
+        if patches.is_empty() {
+            return Ok(effect);
+        }
         self.undone.clear();
 
         let joins = edit.stroke != 0 && self.done.back().is_some_and(|e| e.stroke == edit.stroke);
@@ -150,10 +176,10 @@ impl TerrainHistory {
             });
         }
         if let Some(entry) = self.done.back_mut() {
+            entry.made_hardness |= terrain.hardness().is_some() && !had_hardness;
             entry.hand_solids += terrain.account.solids.carried - hand.0;
             entry.hand_water += terrain.account.water.carried - hand.1;
-            for (tile, mut patch) in tiles.into_iter().zip(before) {
-                patch.take_after(terrain, tile);
+            for (tile, patch) in patches {
                 match entry.tiles.get_mut(&tile) {
                     Some(known) => known.join(patch),
                     None => {
@@ -260,12 +286,23 @@ impl Patch {
         }
     }
 
+    fn changes_anything(&self) -> bool {
+        let differ = |change: &Change<(f32, f32, f32)>| change[0] != change[1];
+        self.ground.iter().any(differ)
+            || self.water.iter().any(differ)
+            || self.hardness.iter().any(|change| change[0] != change[1])
+    }
+
     /// Takes a later edit of the same stroke in.
     fn join(&mut self, later: Patch) {
-        join_all(&mut self.ground, later.ground, shifted);
-        join_all(&mut self.water, later.water, shifted);
+        join_all(&mut self.ground, later.ground, |before, from, to| {
+            shifted(before, from, to, f32::NEG_INFINITY)
+        });
+        join_all(&mut self.water, later.water, |before, from, to| {
+            shifted(before, from, to, 0.0)
+        });
         join_all(&mut self.hardness, later.hardness, |before, from, to| {
-            before + (to - from)
+            (before + (to - from)).clamp(0.0, 1.0)
         });
     }
 }
@@ -282,6 +319,11 @@ fn join_all<T: Copy + PartialEq>(
         return;
     }
     for (known, later) in known.iter_mut().zip(later) {
+        if known[0] == known[1] {
+            // Not edited so far.
+            *known = later;
+            continue;
+        }
         if known[1] != later[0] {
             known[0] = shifted(known[0], known[1], later[0]);
         }
@@ -289,11 +331,20 @@ fn join_all<T: Copy + PartialEq>(
     }
 }
 
-/// `before` moved by what lies between `from` and `to`.
-fn shifted(before: (f32, f32, f32), from: (f32, f32, f32), to: (f32, f32, f32)) -> (f32, f32, f32) {
+/// `before` moved by what lies between `from` and `to`. Its first part does not
+/// fall below `lowest`, its last not below zero.
+fn shifted(
+    before: (f32, f32, f32),
+    from: (f32, f32, f32),
+    to: (f32, f32, f32),
+    lowest: f32,
+) -> (f32, f32, f32) {
     let (mut high, mut rest) = (before.0, before.1);
     add_exactly(&mut high, &mut rest, (to.0 - from.0) + (to.1 - from.1));
-    (high, rest, before.2 + (to.2 - from.2))
+    if high < lowest {
+        (high, rest) = (lowest, 0.0);
+    }
+    (high, rest, (before.2 + (to.2 - from.2)).max(0.0))
 }
 
 impl Entry {
@@ -340,6 +391,10 @@ impl Entry {
         }
         terrain.mark_tiles(ground_tiles);
         terrain.mark_water_tiles(water_tiles);
+        let soft = |hardness: &[f32]| hardness.iter().all(|hardness| *hardness == 0.0);
+        if self.made_hardness && terrain.hardness().is_some_and(soft) {
+            terrain.remove_hardness();
+        }
 
         // The hand gives back what it took, if it still has it.
         let account = &mut terrain.account;
@@ -355,8 +410,7 @@ impl Entry {
 }
 
 /// The value that undoes a change: the old one if nothing else happened, else
-/// the present one less the difference. The first part may not fall below
-/// `lowest`, the last not below zero.
+/// the present one less the difference.
 fn give_back(
     now: (f32, f32, f32),
     change: &Change<(f32, f32, f32)>,
@@ -369,11 +423,7 @@ fn give_back(
     if now == after {
         return before;
     }
-    let (mut high, mut rest, _) = shifted(now, after, before);
-    if high < lowest {
-        (high, rest) = (lowest, 0.0);
-    }
-    (high, rest, (now.2 + (before.2 - after.2)).max(0.0))
+    shifted(now, after, before, lowest)
 }
 
 /// What a two-float sum and a thickness gained together. units: m

@@ -69,8 +69,27 @@ impl HistoryRequest {
 /// Edits and requests that wait for their step.
 #[derive(Resource, Default)]
 struct Waiting {
+    /// The terrain that they are for.
+    terrain: u64,
     edits: Vec<(EditStamp, TerrainEdit)>,
     requests: Vec<(EditStamp, HistoryRequest)>,
+}
+
+impl Waiting {
+    /// Goes over to a terrain. What waited for another one is refused.
+    fn leave(&mut self, terrain: u64, refused: &mut MessageWriter<EditRefused>) {
+        if self.terrain == terrain {
+            return;
+        }
+        self.terrain = terrain;
+        self.requests.clear();
+        for (_, edit) in self.edits.drain(..) {
+            refused.write(EditRefused {
+                edit,
+                reason: "its terrain is gone".into(),
+            });
+        }
+    }
 }
 
 pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
@@ -112,10 +131,10 @@ fn take_edits(
             });
         }
         requests.clear();
-        waiting.edits.clear();
-        waiting.requests.clear();
+        waiting.leave(0, &mut refused);
         return;
     };
+    waiting.leave(terrain.id.get(), &mut refused);
     for edit in edits.read() {
         match edit.stamp {
             Some(stamp) if stamp.step <= time.steps() => {
@@ -166,7 +185,9 @@ fn apply_stamped_edits(
     let Some(mut terrain) = terrain else {
         return;
     };
-    if waiting.edits.is_empty() && waiting.requests.is_empty() {
+    // A terrain that came since is not the one they are for.
+    let is_other = waiting.terrain != terrain.id.get();
+    if is_other || waiting.edits.is_empty() && waiting.requests.is_empty() {
         return;
     }
     let step = time.steps();

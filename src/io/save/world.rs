@@ -19,6 +19,8 @@ impl SavedState {
     /// Takes the whole state of a world: terrain, models with what they
     /// remember, weather, springs and clock. The world stays as it is.
     ///
+    /// Edits that wait for a later step are not part of it: send them again.
+    ///
     /// Call it between steps: in any system of a frame, but not within
     /// [`ErosionStep`](crate::schedule::ErosionStep).
     ///
@@ -77,8 +79,10 @@ impl SavedState {
         for restore in prepared? {
             restore(world, &self.terrain);
         }
-        let (sources, sinks) = capture_entities(world);
+        let (sources, _) = capture_entities(world);
         restore_springs(world, "source", sources, self.sources);
+        // Found only now: a sink may have gone with a source.
+        let (_, sinks) = capture_entities(world);
         restore_springs(world, "sink", sinks, self.sinks);
         if let Some(clock) = self.clock
             && let Some(mut time) = world.get_resource_mut::<Time<Erosion>>()
@@ -141,6 +145,10 @@ fn restore_springs<C: Component + Copy + PartialEq>(
     mut wanted: Vec<Spring<C>>,
 ) {
     for (entity, spring) in there {
+        // Those of a despawned parent are gone.
+        if world.get_entity(entity).is_err() {
+            continue;
+        }
         if let Some(same) = wanted.iter().position(|other| *other == spring) {
             wanted.swap_remove(same);
         } else if world.get::<SceneEntity>(entity).is_some() {
