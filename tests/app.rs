@@ -11,7 +11,7 @@ use bevy_erode::prelude::*;
 use core::time::Duration;
 
 /// An app whose frames last 1/64 s, as long as an erosion step.
-fn create_app() -> App {
+pub fn create_app() -> App {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, ErosionPlugin::default()))
         .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_micros(

@@ -1,21 +1,9 @@
 //! A state that is saved and loaded goes on as if nothing had happened.
 
-use bevy::{math::UVec2, prelude::*, time::TimeUpdateStrategy};
+use crate::app::create_app;
+use bevy::{math::UVec2, prelude::*};
 use bevy_erode::prelude::*;
 use core::time::Duration;
-
-/// An app whose frames last 1/64 s, as long as an erosion step.
-fn create_app() -> App {
-    let mut app = App::new();
-    app.add_plugins((MinimalPlugins, ErosionPlugin::default()))
-        .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_micros(
-            15_625,
-        )))
-        .insert_resource(ErosionPace::Budget(1e6));
-    // The first frame has no duration.
-    app.update();
-    app
-}
 
 /// No square, no multiple of 64, soil and something hard.
 fn land() -> Terrain {

@@ -19,6 +19,18 @@ fn settings(app: &mut App) -> Mut<'_, TerrainColliders> {
     app.world_mut().resource_mut()
 }
 
+/// Raises one cell by a metre.
+fn raise_cell(app: &mut App, x: u32, y: u32) {
+    let spot = app.world().resource::<Terrain>().grid().cell_centre(x, y);
+    reshape(app, |at, height| {
+        if at.distance(spot) < 0.5 {
+            height + 1.0
+        } else {
+            height
+        }
+    });
+}
+
 pub fn only_changed_chunks_are_built<L: Lab>() {
     let mut app = settled_app::<L>(land());
     assert_eq!(state::<L>(&app).built(), 15);
@@ -27,31 +39,12 @@ pub fn only_changed_chunks_are_built<L: Lab>() {
     assert_eq!(state::<L>(&app).built(), 15, "nothing changed");
 
     // A cell in the middle of chunk (1, 1).
-    let (x, y) = (90, 100);
-    let spot = app.world().resource::<Terrain>().grid().cell_centre(x, y);
-    reshape(&mut app, |at, height| {
-        if at.distance(spot) < 0.5 {
-            height + 1.0
-        } else {
-            height
-        }
-    });
+    raise_cell(&mut app, 90, 100);
     settle::<L>(&mut app);
     assert_eq!(state::<L>(&app).built(), 16);
 
     // The vertex that four chunks share.
-    let spot = app
-        .world()
-        .resource::<Terrain>()
-        .grid()
-        .cell_centre(128, 64);
-    reshape(&mut app, |at, height| {
-        if at.distance(spot) < 0.5 {
-            height + 1.0
-        } else {
-            height
-        }
-    });
+    raise_cell(&mut app, 128, 64);
     settle::<L>(&mut app);
     assert_eq!(state::<L>(&app).built(), 20);
 

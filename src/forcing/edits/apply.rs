@@ -347,12 +347,12 @@ fn share_of(there: f64, wanted: f64) -> f64 {
 }
 
 fn set_hardness(terrain: &mut Terrain, footprint: &Footprint, value: f32, amount: f32) {
-    let grid = *terrain.grid();
+    let width = terrain.grid().width();
+    let map = terrain.hardness_mut();
     for y in footprint.rows.clone() {
         for x in footprint.columns.clone() {
             let most = amount * footprint.weight(x, y);
-            let hardness = terrain.hardness_mut();
-            let hardness = &mut hardness[y * grid.width() + x];
+            let hardness = &mut map[y * width + x];
             *hardness = (*hardness + (value - *hardness).clamp(-most, most)).clamp(0.0, 1.0);
         }
     }

@@ -7,7 +7,10 @@ use crate::{
     schedule::{Erosion, ErosionStep, ErosionStepSystems, ErosionSystems, ErosionTime},
     terrain::Terrain,
 };
-use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
+use bevy::{
+    ecs::{schedule::InternedScheduleLabel, system::SystemParam},
+    prelude::*,
+};
 
 /// A [`TerrainEdit`] was applied, and what it really did.
 #[derive(Message, Clone, Debug, PartialEq)]
@@ -77,17 +80,14 @@ struct Waiting {
 
 impl Waiting {
     /// Goes over to a terrain. What waited for another one is refused.
-    fn leave(&mut self, terrain: u64, refused: &mut MessageWriter<EditRefused>) {
+    fn leave(&mut self, terrain: u64, desk: &mut Desk) {
         if self.terrain == terrain {
             return;
         }
         self.terrain = terrain;
         self.requests.clear();
         for (_, edit) in self.edits.drain(..) {
-            refused.write(EditRefused {
-                edit,
-                reason: "its terrain is gone".into(),
-            });
+            desk.refuse(edit, "its terrain is gone");
         }
     }
 }
@@ -112,63 +112,70 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
         );
 }
 
+/// Where edits are applied or refused, and answered.
+#[derive(SystemParam)]
+struct Desk<'w> {
+    history: ResMut<'w, TerrainHistory>,
+    time: Res<'w, Time<Erosion>>,
+    applied: MessageWriter<'w, EditApplied>,
+    refused: MessageWriter<'w, EditRefused>,
+}
+
+impl Desk<'_> {
+    fn apply(&mut self, edit: TerrainEdit, terrain: &mut Terrain) {
+        match self.history.apply(&edit, terrain) {
+            Ok(effect) => {
+                let step = self.time.steps();
+                self.applied.write(EditApplied { edit, effect, step });
+            }
+            Err(error) => self.refuse(edit, error.to_string()),
+        }
+    }
+
+    fn refuse(&mut self, edit: TerrainEdit, reason: impl Into<String>) {
+        let reason = reason.into();
+        self.refused.write(EditRefused { edit, reason });
+    }
+}
+
 /// Applies edits that are for now, and keeps those that are for later.
 fn take_edits(
     mut edits: MessageReader<TerrainEdit>,
     mut requests: MessageReader<HistoryRequest>,
     terrain: Option<ResMut<Terrain>>,
-    mut history: ResMut<TerrainHistory>,
     mut waiting: ResMut<Waiting>,
-    time: Res<Time<Erosion>>,
-    mut applied: MessageWriter<EditApplied>,
-    mut refused: MessageWriter<EditRefused>,
+    mut desk: Desk,
 ) {
     let Some(mut terrain) = terrain else {
         for edit in edits.read() {
-            refused.write(EditRefused {
-                edit: edit.clone(),
-                reason: "there is no terrain".into(),
-            });
+            desk.refuse(edit.clone(), "there is no terrain");
         }
         requests.clear();
-        waiting.leave(0, &mut refused);
+        waiting.leave(0, &mut desk);
         return;
     };
-    waiting.leave(terrain.id.get(), &mut refused);
+    waiting.leave(terrain.id.get(), &mut desk);
+    let steps = desk.time.steps();
     for edit in edits.read() {
+        let edit = edit.clone();
         match edit.stamp {
-            Some(stamp) if stamp.step <= time.steps() => {
-                refused.write(EditRefused {
-                    edit: edit.clone(),
-                    reason: format!(
-                        "it is for step {}, but {} steps have been run",
-                        stamp.step,
-                        time.steps()
-                    ),
-                });
+            Some(stamp) if stamp.step <= steps => {
+                let step = stamp.step;
+                let reason = format!("it is for step {step}, but {steps} steps have been run");
+                desk.refuse(edit, reason);
             }
-            Some(stamp) => waiting.edits.push((stamp, edit.clone())),
-            None => apply(
-                edit,
-                &mut terrain,
-                &mut history,
-                time.steps(),
-                &mut applied,
-                &mut refused,
-            ),
+            Some(stamp) => waiting.edits.push((stamp, edit)),
+            None => desk.apply(edit, &mut terrain),
         }
     }
     for request in requests.read() {
         match request.stamp() {
-            Some(stamp) if stamp.step <= time.steps() => {
-                warn!(
-                    "a request for step {} came when {} steps had been run",
-                    stamp.step,
-                    time.steps()
-                );
+            Some(stamp) if stamp.step <= steps => {
+                let step = stamp.step;
+                warn!("a request for step {step} came when {steps} steps had been run");
             }
             Some(stamp) => waiting.requests.push((stamp, *request)),
-            None => request.run(&mut history, &mut terrain),
+            None => request.run(&mut desk.history, &mut terrain),
         }
     }
 }
@@ -176,63 +183,29 @@ fn take_edits(
 /// Applies the edits of this step in the order of their stamps.
 fn apply_stamped_edits(
     terrain: Option<ResMut<Terrain>>,
-    mut history: ResMut<TerrainHistory>,
     mut waiting: ResMut<Waiting>,
-    time: Res<Time<Erosion>>,
-    mut applied: MessageWriter<EditApplied>,
-    mut refused: MessageWriter<EditRefused>,
+    mut desk: Desk,
 ) {
     let Some(mut terrain) = terrain else {
         return;
     };
     // A terrain that came since is not the one they are for.
-    let is_other = waiting.terrain != terrain.id.get();
-    if is_other || waiting.edits.is_empty() && waiting.requests.is_empty() {
+    if waiting.terrain != terrain.id.get() {
         return;
     }
-    let step = time.steps();
-    // Stable: edits of one stamp keep the order in which they came.
-    waiting.edits.sort_by_key(|(stamp, _)| *stamp);
-    let due = waiting
-        .edits
-        .partition_point(|(stamp, _)| stamp.step <= step);
-    for (_, edit) in waiting.edits.drain(..due) {
-        apply(
-            &edit,
-            &mut terrain,
-            &mut history,
-            step,
-            &mut applied,
-            &mut refused,
-        );
+    let step = desk.time.steps();
+    for edit in take_due(&mut waiting.edits, step) {
+        desk.apply(edit, &mut terrain);
     }
-    waiting.requests.sort_by_key(|(stamp, _)| *stamp);
-    let due = waiting
-        .requests
-        .partition_point(|(stamp, _)| stamp.step <= step);
-    for (_, request) in waiting.requests.drain(..due) {
-        request.run(&mut history, &mut terrain);
+    for request in take_due(&mut waiting.requests, step) {
+        request.run(&mut desk.history, &mut terrain);
     }
 }
 
-fn apply(
-    edit: &TerrainEdit,
-    terrain: &mut Terrain,
-    history: &mut TerrainHistory,
-    step: u64,
-    applied: &mut MessageWriter<EditApplied>,
-    refused: &mut MessageWriter<EditRefused>,
-) {
-    let edit = edit.clone();
-    match history.apply(&edit, terrain) {
-        Ok(effect) => {
-            applied.write(EditApplied { edit, effect, step });
-        }
-        Err(error) => {
-            refused.write(EditRefused {
-                edit,
-                reason: error.to_string(),
-            });
-        }
-    }
+/// Takes out what is due, in the order of the stamps.
+fn take_due<T>(waiting: &mut Vec<(EditStamp, T)>, step: u64) -> impl Iterator<Item = T> + '_ {
+    // Stable: those of one stamp keep the order in which they came.
+    waiting.sort_by_key(|(stamp, _)| *stamp);
+    let due = waiting.partition_point(|(stamp, _)| stamp.step <= step);
+    waiting.drain(..due).map(|(_, what)| what)
 }
