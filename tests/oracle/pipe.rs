@@ -252,8 +252,17 @@ pub mod default {
             let (d, s) = (self.water.clone(), self.suspended.clone());
             let face = |plane: &[f64], x, y| self.at(x, y).map_or(0.0, |i| plane[i]);
 
+            // b: how much more goes through a cell across a face's direction than
+            // along it.
+            let beyond = |along: f64, across: f64| f64::max(0.0, across.abs() - along.abs());
+            let straight = |x: i64, y: i64, of_east: bool| {
+                let u = (face(&self.east, x - 1, y) + face(&self.east, x, y)) / 2.0;
+                let v = (face(&self.south, x, y - 1) + face(&self.south, x, y)) / 2.0;
+                if of_east { beyond(u, v) } else { beyond(v, u) }
+            };
+
             // q*: each face by itself, from the old discharge.
-            let wish = |i: usize, j: usize, q: f64, next: f64, p: f64| {
+            let wish = |i: usize, j: usize, q: f64, next: f64, p: f64, b: [f64; 2]| {
                 let (h_i, h_j) = (z[i] + d[i], z[j] + d[j]);
                 let h = f64::max(0.0, h_i.max(h_j) - z[i].max(z[j]));
                 if h <= film {
@@ -261,7 +270,9 @@ pub mod default {
                 }
                 let friction = g * n * n * dt * (q * q + p * p).sqrt() / h.powf(7.0 / 3.0);
                 let calmed = q + (dt / l).min(0.25) * (next - 2.0 * q);
-                (calmed - g * h * dt * (h_j - h_i) / l) / (1.0 + friction)
+                let spread = 0.6 * (b[0] - b[1]) * h / h.max(d[i]).max(d[j]);
+                let pushed = calmed - g * h * dt * (h_j - h_i) / l;
+                (pushed + friction * spread) / (1.0 + friction)
             };
             let mut east = vec![0.0; z.len()];
             let mut south = vec![0.0; z.len()];
@@ -272,7 +283,8 @@ pub mod default {
                         + face(&self.south, x + 1, y - 1)
                         + face(&self.south, x + 1, y);
                     let next = face(&self.east, x - 1, y) + face(&self.east, x + 1, y);
-                    east[i] = wish(i, j, self.east[i], next, crossing / 4.0);
+                    let b = [straight(x, y, true), straight(x + 1, y, true)];
+                    east[i] = wish(i, j, self.east[i], next, crossing / 4.0, b);
                 }
                 if let Some(j) = self.at(x, y + 1) {
                     let crossing = face(&self.east, x - 1, y)
@@ -280,7 +292,8 @@ pub mod default {
                         + face(&self.east, x - 1, y + 1)
                         + face(&self.east, x, y + 1);
                     let next = face(&self.south, x, y - 1) + face(&self.south, x, y + 1);
-                    south[i] = wish(i, j, self.south[i], next, crossing / 4.0);
+                    let b = [straight(x, y, false), straight(x, y + 1, false)];
+                    south[i] = wish(i, j, self.south[i], next, crossing / 4.0, b);
                 }
             }
 

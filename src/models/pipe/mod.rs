@@ -5,12 +5,15 @@
 //! The default, on ground `z` = bedrock + soil, water `d`, suspended sediment
 //! `s` (m), and one signed discharge `q` a face (m²/s, per metre of face). For
 //! the face between cell i and its neighbour j, with `p` the mean of the four
-//! faces that cross its ends:
+//! faces that cross its ends, and `u` and `v` a cell's mean discharges along the
+//! face's direction and across it:
 //!
 //! ```text
 //! H  = z + d                         h = max(0, max(H_i, H_j) − max(z_i, z_j))
 //! q̄  = q + c·(q of the next face before − 2q + q of the next behind)    c = min(¼, 1 m/s·dt/l)
-//! q* = (q̄ − g·h·dt·(H_j − H_i)/l) / (1 + g·n²·dt·√(q² + p²)/h^(7/3))   h > film, else 0
+//! b  = max(0, |v| − |u|)             f = 0.6·(b_i − b_j)·h / max(h, d_i, d_j)
+//! r  = 1 / (1 + g·n²·dt·√(q² + p²)/h^(7/3))
+//! q* = r·(q̄ − g·h·dt·(H_j − H_i)/l) + (1 − r)·f     h > film, else 0
 //! K  = min(1, d / (dt/l·Σ q* out))                  no cell gives more than it has
 //! q  ← K of the giving cell · q*
 //! d  ← d − dt/l·Σ q out              s ← s − dt/l·Σ (q·s/d of the giving cell) out
@@ -25,10 +28,17 @@
 //! d ≤ film: soil += s, s = 0                        what dries lets its load fall
 //! ```
 //!
-//! `q̄` calms waves as short as the grid. One signed discharge keeps waves at their true speed, the face's own depth
-//! lets deep water run faster, `√(q² + p²)` and the mean square of the faces
-//! treat all directions alike, and sediment rides the water's own discharge, so
-//! that both are conserved.
+//! `q̄` calms waves as short as the grid. One signed discharge keeps waves at
+//! their true speed, the face's own depth lets deep water run faster,
+//! `√(q² + p²)` and the mean square of the faces treat all directions alike, and
+//! sediment rides the water's own discharge, so that both are conserved.
+//!
+//! `f` is why channels do not favour the axes. A thread of water that runs askew
+//! goes by turns through both kinds of faces and so spreads over a few cells; one
+//! along an axis would stay as narrow as a cell, gather more and more, and draw
+//! its neighbours in. `f` lets it spread as much: the drag pulls a discharge not
+//! to rest but towards a flow from where more goes straight on to where less
+//! does. Deep or ideal water, that has little drag, does not feel it.
 
 mod published;
 mod rows;

@@ -39,6 +39,10 @@ pub(super) struct Step {
     pub fall_share: f32,
 }
 
+/// Share of a discharge along an axis that goes to each side. Water that the
+/// grid carries askew, by turns along x and y, spreads by itself.
+const SPREADING: f32 = 0.6;
+
 /// A cell that gives away all it has would come out a hair below zero.
 const NEVER_ALL: f32 = 1.000_001;
 
@@ -89,14 +93,15 @@ fn inverse_cube_root(x: f32) -> f32 {
 }
 
 /// The new discharge of a face before any limit. `before` and `behind` are the
-/// old discharges of the next faces in its direction.
+/// old discharges of the next faces in its direction, `across` twice the ones
+/// that cross the face's direction in its two cells.
 #[inline(always)]
 fn face(
     ground: [f32; 2],
     level: [f32; 2],
     old: f32,
     [before, behind]: [f32; 2],
-    crossing: f32,
+    across: [f32; 2],
     step: &Step,
 ) -> f32 {
     let depth = most(level[0], level[1]) - most(ground[0], ground[1]);
@@ -104,12 +109,19 @@ fn face(
     let r = inverse_cube_root(h);
     // h^(7/3)
     let power = (h * h) * (h * (r * r));
-    // `crossing` is the sum of four.
+    let crossing = across[0] + across[1];
     let size = (old * old + (crossing * crossing) * (1.0 / 16.0)).sqrt();
     let calmed = old + step.calm * ((before + behind) - 2.0 * old);
     let pushed = calmed - step.push * h * (level[1] - level[0]);
+    // What flows along an axis spreads to the sides as far as the grid spreads
+    // what flows askew, but not up onto a bank with less water.
+    let straight = most(across[0].abs() - (before + old).abs(), 0.0)
+        - most(across[1].abs() - (old + behind).abs(), 0.0);
+    let deeper = most(level[0] - ground[0], level[1] - ground[1]);
+    let spread = (SPREADING * 0.5) * straight * (h / most(deeper, h));
     // The ratio first: it is at most one, whatever the depth.
-    let new = pushed * (power / (power + step.drag * size));
+    let ratio = power / (power + step.drag * size);
+    let new = pushed * ratio + spread * (1.0 - ratio);
     if depth > FILM { new } else { 0.0 }
 }
 
@@ -129,13 +141,12 @@ pub(super) fn faces_along(
     let (north, south) = (&north[..n + 1], &south[..n + 1]);
     let old = &old[..n + 2];
     for x in 0..n {
-        let crossing = (north[x] + north[x + 1]) + (south[x] + south[x + 1]);
         new[x] = face(
             [ground[x], ground[x + 1]],
             [level[x], level[x + 1]],
             old[x + 1],
             [old[x], old[x + 2]],
-            crossing,
+            [north[x] + south[x], north[x + 1] + south[x + 1]],
             step,
         );
     }
@@ -158,13 +169,12 @@ pub(super) fn faces_between(
     let [along0, along1] = along.map(|row| &row[..n + 1]);
     let [before, old, behind] = old.map(|row| &row[..n]);
     for x in 0..n {
-        let crossing = (along0[x] + along1[x]) + (along0[x + 1] + along1[x + 1]);
         new[x] = face(
             [ground0[x], ground1[x]],
             [level0[x], level1[x]],
             old[x],
             [before[x], behind[x]],
-            crossing,
+            [along0[x] + along0[x + 1], along1[x] + along1[x + 1]],
             step,
         );
     }
