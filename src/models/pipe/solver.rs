@@ -5,7 +5,7 @@ use super::{
     PipeModel,
     published::PublishedState,
     rows::{Step, load_row},
-    sweep::{BAND, Band, Halo, OldRow, Report, Scratch, beyond, sweep, wet},
+    sweep::{Band, Halo, OldRow, Report, SIDE, Scratch, band_rows, beyond, sweep, wet},
 };
 use crate::{
     models::{
@@ -194,7 +194,7 @@ impl Changed {
 
 impl PipeSolver {
     fn with(settings: PipeModel, grid: Grid) -> Self {
-        let bands = grid.height().div_ceil(BAND);
+        let bands = grid.height().div_ceil(band_rows(grid.height()));
         Self {
             settings,
             grid,
@@ -296,10 +296,13 @@ impl PipeSolver {
                 || (y + 1 == high && sea(borders.south))
         };
         let mut any = false;
-        for (y, strips) in self.strips.iter_mut().enumerate() {
+        let tall = band_rows(self.grid.height()) / SIDE;
+        for (band, strips) in self.strips.iter_mut().enumerate() {
             strips.clear();
-            for x in (0..wide).filter(|&x| takes_part(x, y)) {
-                let columns = x * BAND..((x + 1) * BAND).min(self.grid.width());
+            let rows = band * tall..((band + 1) * tall).min(high);
+            let takes_part = |&x: &usize| rows.clone().any(|y| takes_part(x, y));
+            for x in (0..wide).filter(takes_part) {
+                let columns = x * SIDE..((x + 1) * SIDE).min(self.grid.width());
                 match strips.last_mut() {
                     Some(last) if last.end == columns.start => last.end = columns.end,
                     _ => strips.push(columns),
@@ -346,7 +349,8 @@ impl PipeSolver {
             west_border,
             north_border,
         } = flow;
-        let cells = BAND * width;
+        let rows = band_rows(height);
+        let (cells, band_tiles) = (rows * width, rows / SIDE * wide);
         let mut bedrock = layers.bedrock.chunks_mut(cells);
         let mut bedrock_rest = layers.bedrock_rest.chunks_mut(cells);
         let mut soil = layers.soil.chunks_mut(cells);
@@ -356,16 +360,16 @@ impl PipeSolver {
         let mut hardness = layers.hardness.map(|hardness| hardness.chunks(cells));
         let mut east = east.chunks_mut(cells);
         let mut south = south.chunks_mut(cells);
-        let mut west_border = west_border.chunks_mut(BAND);
+        let mut west_border = west_border.chunks_mut(rows);
         let mut north_border = Some(&mut north_border[..]);
-        let mut tiles = self.tiles.chunks_mut(wide);
+        let mut tiles = self.tiles.chunks_mut(band_tiles);
         let mut reports = self.reports.iter_mut();
         let jobs: Vec<Band> = (self.halos.iter().zip(&self.strips).enumerate())
             .map_while(|(number, (halo, strips))| {
-                let first = number * BAND;
+                let first = number * rows;
                 Some(Band {
                     first,
-                    rows: BAND.min(height - first),
+                    rows: rows.min(height - first),
                     height,
                     width,
                     borders,
@@ -389,12 +393,14 @@ impl PipeSolver {
             .collect();
         let scratch = &self.scratch;
         workers.each(jobs, |band| {
-            band.report.clear(wide);
+            band.report.clear(band.tiles.len());
             if band.strips.is_empty() {
                 return;
             }
             for strip in band.strips {
-                band.tiles[strip.start / BAND..strip.end.div_ceil(BAND)].fill(0);
+                for row in band.tiles.chunks_mut(wide) {
+                    row[strip.start / SIDE..strip.end.div_ceil(SIDE)].fill(0);
+                }
             }
             let taken = scratch.lock().ok().and_then(|mut pool| pool.pop());
             let mut own = taken.unwrap_or_default();
@@ -412,7 +418,7 @@ impl PipeSolver {
             report.book(layers.account, self.grid.cell_area());
             pace = pace.max(report.pace);
             for (tile, ground) in report.ground_changed.iter().enumerate() {
-                changed.ground[band * wide + tile] |= ground;
+                changed.ground[band * band_tiles + tile] |= ground;
             }
         }
         for (tile, state) in self.tiles.iter().enumerate() {
@@ -438,8 +444,9 @@ fn fastest(terrain: &Terrain) -> f32 {
 /// Saves the old rows around a band, as far as its strips reach.
 fn save_halo(halo: &mut Halo, terrain: &Terrain, band: usize, strips: &[Range<usize>]) {
     let height = terrain.grid().height() as isize;
-    let first = (band * BAND) as isize;
-    let end = (first + BAND as isize).min(height);
+    let rows = band_rows(terrain.grid().height()) as isize;
+    let first = band as isize * rows;
+    let end = (first + rows).min(height);
     let (Some(from), Some(to)) = (strips.first(), strips.last()) else {
         return;
     };
@@ -454,7 +461,7 @@ fn save_halo(halo: &mut Halo, terrain: &Terrain, band: usize, strips: &[Range<us
         && band > 0
     {
         let width = terrain.grid().width();
-        let third = (band * BAND - 3) * width;
+        let third = (first as usize - 3) * width;
         halo.third.resize(width, 0.0);
         halo.third[columns.clone()]
             .copy_from_slice(&flow.south[third + columns.start..third + columns.end]);

@@ -18,8 +18,16 @@ use crate::{
 use core::ops::Range;
 use multiversion::multiversion;
 
-/// Rows of a band: as high as a tile.
-pub(super) const BAND: usize = TILE as usize;
+/// Side of a tile, in cells.
+pub(super) const SIDE: usize = TILE as usize;
+
+/// How many rows a band has on a land of so many: one tile, or two where there
+/// are enough bands for everyone. Each band works on four rows beyond its own,
+/// so higher ones waste less. It must not depend on the workers: the ledger
+/// adds up band by band.
+pub(super) fn band_rows(height: usize) -> usize {
+    if height < 16 * SIDE { SIDE } else { 2 * SIDE }
+}
 
 /// Bits of a tile's state: some water in it, and at each of its edges.
 pub(super) mod wet {
@@ -518,7 +526,7 @@ fn finish_row(
 ) {
     let mut from = strip.start;
     while from < strip.end {
-        let to = ((from / BAND + 1) * BAND).min(strip.end);
+        let to = ((from / SIDE + 1) * SIDE).min(strip.end);
         let here = from - strip.start..to - strip.start;
         let cells = row * band.width + from..row * band.width + to;
         let (mut any_cut, mut any_soil) = (0u32, 0u32);
@@ -534,7 +542,7 @@ fn finish_row(
             deepest = deepest.max(water.to_bits());
         }
         band.report.pace = band.report.pace.max(most_pace);
-        let tile = from / BAND;
+        let tile = row / SIDE * band.width.div_ceil(SIDE) + from / SIDE;
         if any_cut != 0 {
             let cut = &mut cut[here.clone()];
             if let Some(hardness) = band.hardness {
@@ -556,7 +564,8 @@ fn finish_row(
         }
         band.report.ground_changed[tile] |= any_cut != 0 || any_soil != 0;
         if deepest > FILM.to_bits() {
-            band.tiles[tile] |= wet::row(water, row == 0, row + 1 == band.rows);
+            let last = row + 1 == band.rows || (row + 1).is_multiple_of(SIDE);
+            band.tiles[tile] |= wet::row(water, row.is_multiple_of(SIDE), last);
         }
         from = to;
     }
