@@ -27,6 +27,8 @@ mod oracle;
 
 #[path = "speed/game.rs"]
 mod game;
+#[path = "speed/screen.rs"]
+mod screen;
 
 /// Name, unit and how to measure it.
 type Figure = (&'static str, &'static str, fn() -> f64);
@@ -36,7 +38,7 @@ fn main() {
         .skip(1)
         .filter(|arg| !arg.starts_with('-'))
         .collect();
-    let figures: [Figure; 26] = [
+    let figures: [Figure; 32] = [
         ("triad_gb_s", "GB/s", triad),
         ("droplets_published_512", "Msteps/s", droplets_published),
         ("droplets_default_512", "kdrops/s", droplets_default),
@@ -59,7 +61,13 @@ fn main() {
         ("collider_chunk", "ms", game::collider_chunk),
         ("edit_apply", "ms", game::edit_apply),
         ("edit_frame", "ms", game::edit_frame_1024),
+        ("edit_frame_idle", "ms", game::edit_frame_1024_idle),
+        ("edit_frame_whole", "ms", game::edit_frame_1024_whole),
         ("edit_frame_4096", "ms", game::edit_frame_4096),
+        ("edit_frame_4096_idle", "ms", game::edit_frame_4096_idle),
+        ("edit_frame_4096_whole", "ms", game::edit_frame_4096_whole),
+        ("insert_4096", "ms", game::insert_4096),
+        ("on_screen_4096", "s", screen::on_screen_4096),
         ("masks_full_1024", "ms", game::masks_full),
         ("save_1024", "ms", game::save),
         ("load_1024", "ms", game::load),

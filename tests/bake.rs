@@ -2,7 +2,8 @@
 
 use crate::hills;
 use bevy::prelude::*;
-use bevy_erode::prelude::*;
+use bevy_erode::{parallel::Workers, prelude::*};
+use std::sync::Arc;
 
 fn plan(terrain: Terrain) -> Bake {
     Bake::new(terrain)
@@ -126,4 +127,59 @@ fn a_task_can_be_cancelled() {
     app.world_mut().despawn(lost);
     let entity = app.world_mut().spawn(BakeTask::start(plan(hills(1)))).id();
     assert_eq!(finish(&mut app).entity, entity);
+}
+
+/// A model that changes nothing. Its settings are shared with whoever wants to
+/// know whether it still exists.
+struct Idle(Watched);
+
+#[derive(Resource, Clone)]
+struct Watched(Arc<()>);
+
+impl PartialEq for Watched {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Solver for Idle {
+    type Settings = Watched;
+    const NAME: &'static str = "Idle";
+    const READS: &'static [Layer] = &[];
+    const WRITES: &'static [Layer] = &[];
+
+    fn new(settings: Watched, _: &Grid) -> Result<Self, SettingsError> {
+        Ok(Self(settings))
+    }
+
+    fn settings(&self) -> &Watched {
+        &self.0
+    }
+
+    fn set_settings(&mut self, settings: Watched) -> Result<(), SettingsError> {
+        self.0 = settings;
+        Ok(())
+    }
+
+    fn step_on(&mut self, _: Workers, _: &mut Terrain, _: f32) {}
+}
+
+#[test]
+fn a_bake_ends_when_its_task_is_replaced() {
+    let watch = Arc::new(());
+    let idle = BakeModel::new::<Idle>(Watched(watch.clone()));
+    // More steps than anyone can wait for.
+    let endless = Bake::new(hills(1)).with_step(1e-6).simulate(1e9, [idle]);
+    let mut app = app();
+    let entity = app.world_mut().spawn(BakeTask::start(endless)).id();
+    app.update();
+    let new = BakeTask::start(plan(hills(1)));
+    app.world_mut().entity_mut(entity).insert(new);
+    // The old one lets its model go, and only the new one is told of.
+    while Arc::strong_count(&watch) > 1 {
+        std::thread::sleep(core::time::Duration::from_millis(2));
+    }
+    let finished = finish(&mut app);
+    assert_eq!(finished.entity, entity);
+    assert!(finished.result.is_ok(), "{finished:?}");
 }

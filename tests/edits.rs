@@ -670,6 +670,28 @@ fn a_stroke_leaves_cells_alone_that_it_never_touched() {
 }
 
 #[test]
+fn a_stroke_that_moved_on_is_undone_as_a_whole() {
+    let mut terrain = flat();
+    let mut history = TerrainHistory::default();
+    let before = ground(&terrain, HERE);
+    let path = [HERE, HERE + Vec3::X * 9.0, HERE + Vec3::X * 18.0];
+    for (number, at) in (1u8..).zip(path) {
+        let edit = TerrainEdit::raise(at, Brush::circle(4.0)).in_stroke(3);
+        history.apply(&edit, &mut terrain).expect("valid");
+        // As models do: a deposit everywhere, on the new hills too.
+        let soil = terrain.soil().iter().map(|soil| soil + 0.25).collect();
+        terrain.set_layer(Layer::Soil, soil).expect("valid");
+        let hill = ground(&terrain, at) - before - 0.25 * f32::from(number);
+        assert!(hill > 0.5, "{hill} at {at}");
+    }
+    assert!(history.undo(&mut terrain));
+    for at in path {
+        let deposit = ground(&terrain, at) - before;
+        assert!((deposit - 0.75).abs() < 1e-5, "{deposit} at {at}");
+    }
+}
+
+#[test]
 fn what_changes_nothing_is_not_remembered() {
     let mut terrain = flat();
     let mut history = TerrainHistory::default();

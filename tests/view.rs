@@ -223,3 +223,38 @@ fn the_overlay_repaints_everything() {
     let after = app.world().resource::<TerrainViewState>().rebuilt();
     assert_eq!(after - before, 4);
 }
+
+#[test]
+fn the_land_is_drawn_as_it_was_when_asked_for() {
+    let terrain = crate::hills(4);
+    let mut app = create_app(terrain.clone());
+    // Where four chunks meet.
+    let at = terrain.grid().cell_centre(64, 64);
+    let hill = TerrainEdit::raise(at, Brush::circle(30.0)).with_strength(20.0);
+    app.world_mut().write_message(hill);
+    app.update();
+    settle(&mut app);
+    let wrong_vertices = |app: &mut App, terrain: &Terrain| {
+        let mut wrong = 0;
+        for chunk in chunks(app).values() {
+            for (position, normal) in chunk.positions.iter().zip(&chunk.normals) {
+                let world = chunk.place + *position;
+                let cell = terrain.grid().world_to_grid(world).round().as_uvec2();
+                let ground = terrain.ground(terrain.grid().index(cell.x, cell.y));
+                let expected = terrain.normal_at(world).expect("inside");
+                wrong += usize::from(position.y != ground || normal.distance(expected) > 2e-3);
+            }
+        }
+        wrong
+    };
+    let edited = app.world().resource::<Terrain>().clone();
+    assert_eq!(wrong_vertices(&mut app, &edited), 0);
+    assert!(
+        wrong_vertices(&mut app, &terrain) > 100,
+        "a hill was raised"
+    );
+    app.world_mut().resource_mut::<TerrainView>().before = true;
+    app.update();
+    settle(&mut app);
+    assert_eq!(wrong_vertices(&mut app, &terrain), 0, "it is gone again");
+}

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// A bake under way; spawn it. When it is done, its terrain becomes the world's
 /// [`Terrain`], or a [`BakedTerrain`] of this entity if
 /// [`aside`](Self::aside) was asked for, a [`BakeFinished`] message is sent and
-/// the component is removed. Removing or despawning it cancels the bake.
+/// the component is removed. Removing, replacing or despawning it cancels the bake.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
@@ -67,11 +67,9 @@ impl BakeTask {
     }
 
     /// Leaves the world's terrain as it is.
-    pub fn aside(self) -> Self {
-        Self {
-            aside: true,
-            ..self
-        }
+    pub fn aside(mut self) -> Self {
+        self.aside = true;
+        self
     }
 
     /// The share that is done, 0 to 1.
@@ -96,16 +94,16 @@ impl BakeTask {
     }
 }
 
-/// A bake that nobody waits for must not go on for minutes.
-fn cancel_removed(removed: On<Remove, BakeTask>, bakes: Query<&BakeTask>) {
-    if let Ok(bake) = bakes.get(removed.entity) {
-        bake.cancel();
+/// A bake that nobody waits for must not go on for minutes: dropping its task
+/// does not stop it, for it runs in one go.
+impl Drop for BakeTask {
+    fn drop(&mut self) {
+        self.cancel();
     }
 }
 
 pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
     app.add_message::<BakeFinished>()
-        .add_observer(cancel_removed)
         .add_systems(schedule, finish_bakes.in_set(ErosionSystems::Input));
 }
 

@@ -2,6 +2,10 @@
 //! for drift costs in proportion to what changed.
 
 use super::{Ledger, Terrain};
+use crate::parallel::Workers;
+
+/// Tiles that one task sums.
+const TILES_AT_ONCE: usize = 64;
 
 /// Sums of thicknesses of one tile. units: m
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,8 +45,16 @@ impl SolidVolumes {
             .collect();
         changed.sort_unstable();
         changed.dedup();
-        for tile in changed {
-            self.tiles[tile] = TileSums::of(terrain, tile);
+        // A new terrain is summed as a whole, and a frame waits for it.
+        let mut sums = vec![TileSums::default(); changed.len()];
+        let lots = changed.chunks(TILES_AT_ONCE);
+        Workers::global().each(lots.zip(sums.chunks_mut(TILES_AT_ONCE)), |(tiles, sums)| {
+            for (&tile, sum) in tiles.iter().zip(sums) {
+                *sum = TileSums::of(terrain, tile);
+            }
+        });
+        for (tile, sum) in changed.into_iter().zip(sums) {
+            self.tiles[tile] = sum;
         }
         (self.ground, self.water) = (terrain.revision(), terrain.water_revision());
 

@@ -96,8 +96,10 @@ pub struct TerrainViewState {
     baseline: Baseline,
     /// Chunks whose ground changed.
     dirty: BTreeSet<usize>,
-    /// Chunks whose water, or the ground below it, changed.
+    /// Chunks whose water changed.
     dirty_water: BTreeSet<usize>,
+    /// Chunks where the ground below and around water changed, if there is any.
+    dirty_bed: BTreeSet<usize>,
     /// Chunks whose ground may look wetter or drier than it did.
     damp: BTreeSet<usize>,
     building: Vec<Task<Vec<Built>>>,
@@ -142,7 +144,6 @@ struct WaterPiece {
 struct Job {
     number: usize,
     ground: Option<ChunkSource>,
-    wet_look: u64,
     water: Option<WaterChunkSource>,
     /// The chunk's water is to be drawn anew, or not at all if there is none.
     with_water: bool,
@@ -153,14 +154,15 @@ type MeshAndBounds = (Mesh, Aabb);
 /// What was built of a chunk.
 struct Built {
     number: usize,
-    ground: Option<MeshAndBounds>,
+    /// With how wet it looks.
+    ground: Option<(MeshAndBounds, u64)>,
     water: Option<Option<MeshAndBounds>>,
 }
 
 impl TerrainViewState {
     /// Whether all meshes show the terrain as it is, as finely as they should.
     pub fn is_settled(&self, terrain: &Terrain) -> bool {
-        let dirty = [&self.dirty, &self.dirty_water, &self.damp];
+        let dirty = [&self.dirty, &self.dirty_water, &self.dirty_bed, &self.damp];
         self.seen == Seen::of(terrain)
             && dirty.iter().all(|dirty| dirty.is_empty())
             && self.building.is_empty()
@@ -202,6 +204,12 @@ impl TerrainViewState {
     /// The ground as it was when the view first saw this terrain.
     pub fn baseline(&self) -> &Baseline {
         &self.baseline
+    }
+
+    /// Whether water of a chunk is drawn.
+    fn shows_water(&self, number: usize) -> bool {
+        let water = self.water.get(number).and_then(Option::as_ref);
+        water.is_some_and(|water| water.mesh.is_some())
     }
 
     fn coord(&self, number: usize) -> UVec2 {
@@ -271,7 +279,7 @@ fn lay_out_chunks(
         state.painted = view.clone();
         state.baseline = Baseline::of(&terrain);
         let thinnest = draws_water(&view, &water_view).then_some(water_view.thinnest);
-        state.levels = Levels::new(&terrain, thinnest);
+        state.levels = Levels::new(&terrain, &state.baseline, thinnest);
         state.chunks = terrain.grid().chunks();
         let material = materials.add(StandardMaterial {
             perceptual_roughness: 0.95,
@@ -307,9 +315,7 @@ fn lay_out_chunks(
         state.dirty.extend(changed);
         // Coarse water looks farther over the border than the ground does.
         for tile in terrain.tiles_changed_since(state.seen.ground) {
-            state
-                .dirty_water
-                .extend(terrain.grid().chunks_of_tile(tile));
+            state.dirty_bed.extend(terrain.grid().chunks_of_tile(tile));
         }
         for tile in terrain.water_tiles_changed_since(state.seen.water) {
             state.damp.extend(terrain.grid().chunks_of_tile(tile));
@@ -354,6 +360,11 @@ fn start_rebuild(
     let mut dirty = core::mem::take(&mut state.dirty);
     let damp = core::mem::take(&mut state.damp);
     let mut dirty_water = core::mem::take(&mut state.dirty_water);
+    // Whether there is water to be seen depends on the water alone: ground that
+    // moves where there was none brings none.
+    let mut dirty_bed = core::mem::take(&mut state.dirty_bed);
+    dirty_bed.retain(|&number| state.shows_water(number));
+    dirty_water.extend(dirty_bed);
     let other_level = state.levels.advance();
     dirty.extend(&other_level);
     dirty_water.extend(&other_level);
@@ -372,17 +383,11 @@ fn start_rebuild(
     let copy = |&number: &usize| {
         let coord = state.coord(number);
         let detail = state.levels.detail(number);
-        let (is_damp, is_dirty) = (damp.contains(&number), dirty.contains(&number));
-        let known = state.ground[number].wet_look;
-        let wet_look = match is_damp || is_dirty {
-            true => wet_look(&terrain, coord, detail),
-            false => known,
+        let looks_other = || {
+            view.overlay.shows_water()
+                || wet_look(&terrain, coord, detail) != state.ground[number].wet_look
         };
-        let looks_other = is_damp && (view.overlay.shows_water() || wet_look != known);
-        let with_ground = looks_other || is_dirty;
-        let is_drawn = state.water[number]
-            .as_ref()
-            .is_some_and(|w| w.mesh.is_some());
+        let with_ground = dirty.contains(&number) || damp.contains(&number) && looks_other();
         let water = (draws_water && dirty_water.contains(&number))
             .then(|| WaterChunkSource::copy_at(&terrain, coord, water_view.thinnest, detail))
             .flatten();
@@ -390,8 +395,8 @@ fn start_rebuild(
             number,
             ground: with_ground
                 .then(|| ChunkSource::copy_at(&terrain, &state.baseline, &view, coord, detail)),
-            wet_look,
-            with_water: water.is_some() || is_drawn && dirty_water.contains(&number),
+            with_water: water.is_some()
+                || state.shows_water(number) && dirty_water.contains(&number),
             water,
         }
     };
@@ -399,16 +404,18 @@ fn start_rebuild(
         .chunks(CHUNKS_PER_TASK)
         .map(|share| (share, Vec::new()))
         .collect();
-    Workers::global().each(shares.iter_mut(), |(share, jobs)| {
+    // A brush's few chunks are copied before another thread has woken up.
+    let workers = match shares.len() {
+        0 | 1 => Workers::serial(),
+        _ => Workers::global(),
+    };
+    workers.each(shares.iter_mut(), |(share, jobs)| {
         jobs.extend(share.iter().map(copy));
         jobs.retain(|job| job.ground.is_some() || job.with_water);
     });
 
     let shares: Vec<Vec<Job>> = shares.into_iter().map(|(_, jobs)| jobs).collect();
     for jobs in shares.into_iter().filter(|jobs| !jobs.is_empty()) {
-        for job in jobs.iter().filter(|job| job.ground.is_some()) {
-            state.ground[job.number].wet_look = job.wet_look;
-        }
         let view = view.clone();
         let build = async move { jobs.iter().map(|job| job.build(&view)).collect() };
         state
@@ -421,7 +428,7 @@ impl Job {
     fn build(&self, view: &TerrainView) -> Built {
         Built {
             number: self.number,
-            ground: self.ground.as_ref().map(|source| source.build(view)),
+            ground: (self.ground.as_ref()).map(|source| (source.build(view), source.wet_look())),
             water: self
                 .with_water
                 .then(|| self.water.as_ref().map(WaterChunkSource::build)),
@@ -452,7 +459,10 @@ fn finish_rebuild(
         water,
     } in built
     {
-        if let (Some((mesh, bounds)), Some(piece)) = (ground, state.ground.get_mut(number)) {
+        if let (Some(((mesh, bounds), wet_look)), Some(piece)) =
+            (ground, state.ground.get_mut(number))
+        {
+            piece.wet_look = wet_look;
             piece.triangles = triangles(&mesh);
             let sea_level = terrain.grid().origin().y;
             let (lowest, highest) = (bounds.min().y, bounds.max().y);

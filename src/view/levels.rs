@@ -3,6 +3,8 @@
 use super::{
     ChunkDetail, Detail, TerrainView, TerrainViewState,
     detail::{ChunkBox, Eye, LevelChoice},
+    mesh::Baseline,
+    water::mesh::any_deeper,
 };
 use crate::{
     parallel::Workers,
@@ -36,27 +38,21 @@ pub(super) struct Levels {
 impl Levels {
     /// Levels for a terrain that was not drawn before. `thinnest` is the depth
     /// above which water is drawn, if it is.
-    pub fn new(terrain: &Terrain, thinnest: Option<f32>) -> Self {
+    pub fn new(terrain: &Terrain, baseline: &Baseline, thinnest: Option<f32>) -> Self {
         let grid = terrain.grid();
         let chunks = grid.chunks();
         let look = |number: u32| {
             let chunk = UVec2::new(number % chunks.x, number / chunks.x);
             let (first, last) = grid.chunk_cells(chunk);
-            let (mut low, mut high, mut wet) = (f32::INFINITY, f32::NEG_INFINITY, false);
-            for y in first.y..=last.y {
-                for cell in grid.index(first.x, y)..=grid.index(last.x, y) {
-                    let ground = terrain.ground(cell);
-                    (low, high) = (low.min(ground), high.max(ground));
-                    wet |= thinnest.is_some_and(|thinnest| terrain.water()[cell] > thinnest);
-                }
-            }
+            let (low, high) = baseline.ranges[number as usize];
+            let wet = |thinnest| any_deeper(terrain, first, last, thinnest);
             let corner = grid.chunk_corner(chunk);
             let extent = (last - first).as_vec2() * grid.cell_size();
             ChunkBox {
                 lowest: corner + Vec3::Y * low,
                 highest: corner + Vec3::new(extent.x, high, extent.y),
                 quads: last - first,
-                wet,
+                wet: thinnest.is_some_and(wet),
             }
         };
         let mut boxes = vec![None; chunks.element_product() as usize];

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     parallel::Workers,
-    terrain::{Grid, Terrain},
+    terrain::{Grid, TILE, Terrain},
 };
 use bevy::{
     asset::RenderAssetUsages,
@@ -25,6 +25,8 @@ pub struct Baseline {
     /// Natural variation of the colours, a list a chunk. Made when the chunk is
     /// first drawn in full: most of a large land is only ever seen from afar.
     variation: Arc<[OnceLock<Vec<Variation>>]>,
+    /// Lowest and highest ground of each chunk. units: m
+    pub(super) ranges: Vec<(f32, f32)>,
     lowest: f32,
     relief: f32,
 }
@@ -33,28 +35,60 @@ impl Baseline {
     /// Takes the ground as it is now.
     pub fn of(terrain: &Terrain) -> Self {
         let grid = terrain.grid();
+        let (width, chunks) = (grid.width(), grid.chunks());
+        let band = width * TILE as usize;
         let mut ground = vec![0.0; grid.cells()];
-        let mut ranges = vec![(f32::INFINITY, f32::NEG_INFINITY); grid.height()];
-        let rows = ground.chunks_mut(grid.width()).zip(&mut ranges).enumerate();
-        Workers::global().each(rows, |(y, (row, range))| {
-            let first = y * grid.width();
-            for (x, ground) in row.iter_mut().enumerate() {
-                *ground = terrain.ground(first + x);
-                *range = (range.0.min(*ground), range.1.max(*ground));
+        let layers = terrain
+            .bedrock()
+            .chunks(band)
+            .zip(terrain.soil().chunks(band));
+        Workers::global().each(ground.chunks_mut(band).zip(layers), |(ground, layers)| {
+            for ((ground, bedrock), soil) in ground.iter_mut().zip(layers.0).zip(layers.1) {
+                *ground = bedrock + soil;
             }
         });
-        let lowest = ranges.iter().map(|range| range.0);
-        let lowest = lowest.fold(f32::INFINITY, f32::min);
-        let highest = ranges.iter().map(|range| range.1);
-        let highest = highest.fold(f32::NEG_INFINITY, f32::max);
-        let chunks = grid.chunks().element_product();
+        let mut ranges = vec![NO_RANGE; chunks.element_product() as usize];
+        let rows = (0..).zip(ranges.chunks_mut(chunks.x.max(1) as usize));
+        Workers::global().each(rows, |(y, row)| {
+            for (x, range) in (0..).zip(row) {
+                let (first, last) = grid.chunk_cells(UVec2::new(x, y));
+                for y in first.y..=last.y {
+                    let row = grid.index(first.x, y)..grid.index(last.x, y) + 1;
+                    *range = wider(*range, range_of(&ground[row]));
+                }
+            }
+        });
+        let (lowest, highest) = ranges.iter().copied().fold(NO_RANGE, wider);
         Self {
             ground,
-            variation: (0..chunks).map(|_| OnceLock::new()).collect(),
+            variation: ranges.iter().map(|_| OnceLock::new()).collect(),
+            ranges,
             lowest,
             relief: (highest - lowest).max(1e-3),
         }
     }
+}
+
+/// Lowest and highest of no values.
+const NO_RANGE: (f32, f32) = (f32::INFINITY, f32::NEG_INFINITY);
+
+fn wider(a: (f32, f32), b: (f32, f32)) -> (f32, f32) {
+    (a.0.min(b.0), a.1.max(b.1))
+}
+
+/// Lowest and highest value, eight at a time.
+fn range_of(values: &[f32]) -> (f32, f32) {
+    let (mut low, mut high) = ([NO_RANGE.0; 8], [NO_RANGE.1; 8]);
+    let (lots, rest) = values.as_chunks::<8>();
+    for lot in lots {
+        for lane in 0..8 {
+            low[lane] = low[lane].min(lot[lane]);
+            high[lane] = high[lane].max(lot[lane]);
+        }
+    }
+    let lanes = low.into_iter().zip(high);
+    let rest = rest.iter().map(|&value| (value, value));
+    lanes.chain(rest).fold(NO_RANGE, wider)
 }
 
 /// A fingerprint of how wet a chunk's ground looks. Water that changes without
@@ -62,13 +96,164 @@ impl Baseline {
 pub(super) fn wet_look(terrain: &Terrain, chunk: UVec2, detail: ChunkDetail) -> u64 {
     let grid = terrain.grid();
     let (first, last) = grid.chunk_cells(chunk);
-    let mut hash = 0xCBF2_9CE4_8422_2325_u64;
+    let mut look = LOOK;
     Lattice::new(last - first, detail).each_vertex(|place, _| {
         let at = first + place;
-        let level = (wetness(terrain.water()[grid.index(at.x, at.y)]) * 8.0) as u64;
-        hash = (hash ^ level).wrapping_mul(0x100_0000_01B3);
+        look = look_on(look, terrain.water()[grid.index(at.x, at.y)]);
     });
-    hash
+    look
+}
+
+/// The fingerprint of no vertex.
+const LOOK: u64 = 0xCBF2_9CE4_8422_2325;
+
+/// The fingerprint with another vertex below this depth of water.
+fn look_on(look: u64, depth: f32) -> u64 {
+    let level = (wetness(depth) * 8.0) as u64;
+    (look ^ level).wrapping_mul(0x100_0000_01B3)
+}
+
+/// What a vertex of the ground is made from.
+trait Cells {
+    /// Height that is drawn.
+    fn height(&self, x: u32, y: u32) -> f32;
+    fn soil(&self, x: u32, y: u32) -> f32;
+    fn water(&self, x: u32, y: u32) -> f32;
+    /// Ground at the beginning.
+    fn before(&self, x: u32, y: u32) -> f32;
+
+    /// The vertex in a cell, of a land that ends with cell `end`.
+    fn point(&self, at: UVec2, end: UVec2, cell_size: f32) -> Point {
+        // By the same rule as `Terrain::slope`, at every level: nothing changes
+        // its light when the vertices around it come and go.
+        let (west, east) = (at.x.saturating_sub(1), (at.x + 1).min(end.x));
+        let (north, south) = (at.y.saturating_sub(1), (at.y + 1).min(end.y));
+        let rise_x = self.height(east, at.y) - self.height(west, at.y);
+        let rise_y = self.height(at.x, south) - self.height(at.x, north);
+        Point {
+            height: self.height(at.x, at.y),
+            slope: Vec2::new(
+                rise_x / ((east - west) as f32 * cell_size),
+                rise_y / ((south - north) as f32 * cell_size),
+            ),
+            soil: self.soil(at.x, at.y),
+            water: self.water(at.x, at.y),
+            before: self.before(at.x, at.y),
+        }
+    }
+}
+
+/// The terrain itself.
+struct LiveCells<'a> {
+    terrain: &'a Terrain,
+    baseline: &'a Baseline,
+    /// Draws the land as it was.
+    is_before: bool,
+}
+
+impl Cells for LiveCells<'_> {
+    fn height(&self, x: u32, y: u32) -> f32 {
+        match self.is_before {
+            true => self.before(x, y),
+            false => self.terrain.ground(self.terrain.grid().index(x, y)),
+        }
+    }
+
+    fn soil(&self, x: u32, y: u32) -> f32 {
+        self.terrain.soil()[self.terrain.grid().index(x, y)]
+    }
+
+    fn water(&self, x: u32, y: u32) -> f32 {
+        self.terrain.water()[self.terrain.grid().index(x, y)]
+    }
+
+    fn before(&self, x: u32, y: u32) -> f32 {
+        let cell = self.terrain.grid().index(x, y);
+        self.baseline.ground.get(cell).copied().unwrap_or_default()
+    }
+}
+
+/// The cells of a chunk and a ring around them, cut at the border. A copy row by
+/// row takes a fraction of the time that it takes to look at every vertex and
+/// the cells around it.
+#[derive(Clone, Debug)]
+struct CopiedCells {
+    from: UVec2,
+    wide: u32,
+    height: Vec<f32>,
+    soil: Vec<f32>,
+    water: Vec<f32>,
+    before: Vec<f32>,
+}
+
+impl CopiedCells {
+    fn copy(live: &LiveCells, first: UVec2, last: UVec2) -> Self {
+        let (terrain, grid) = (live.terrain, live.terrain.grid());
+        let from = first.saturating_sub(UVec2::ONE);
+        let to = (last + 1).min(grid.size() - 1);
+        let size = to - from + 1;
+        let room = || Vec::with_capacity(size.element_product() as usize);
+        let mut copied = Self {
+            from,
+            wide: size.x,
+            height: room(),
+            soil: room(),
+            water: room(),
+            before: room(),
+        };
+        for y in from.y..=to.y {
+            let row = grid.index(from.x, y)..grid.index(to.x, y) + 1;
+            let bedrock = &terrain.bedrock()[row.clone()];
+            let soil = &terrain.soil()[row.clone()];
+            let ground = bedrock.iter().zip(soil).map(|(b, s)| b + s);
+            copied.height.extend(ground);
+            copied.soil.extend_from_slice(soil);
+            let water = &terrain.water()[row.clone()];
+            copied.water.extend_from_slice(water);
+            let before = live.baseline.ground.get(row);
+            copied.before.extend_from_slice(before.unwrap_or_default());
+            // A baseline may be another land's: nothing was there then.
+            copied.before.resize(copied.soil.len(), 0.0);
+        }
+        if live.is_before {
+            copied.height.clone_from(&copied.before);
+        }
+        copied
+    }
+
+    /// Place of a cell in the copy.
+    fn index(&self, x: u32, y: u32) -> usize {
+        ((y - self.from.y) * self.wide + (x - self.from.x)) as usize
+    }
+}
+
+impl Cells for CopiedCells {
+    fn height(&self, x: u32, y: u32) -> f32 {
+        self.height[self.index(x, y)]
+    }
+
+    fn soil(&self, x: u32, y: u32) -> f32 {
+        self.soil[self.index(x, y)]
+    }
+
+    fn water(&self, x: u32, y: u32) -> f32 {
+        self.water[self.index(x, y)]
+    }
+
+    fn before(&self, x: u32, y: u32) -> f32 {
+        self.before[self.index(x, y)]
+    }
+}
+
+/// What a vertex is made of.
+#[derive(Clone, Copy, Debug, Default)]
+struct Point {
+    height: f32,
+    /// Rise per metre along +X and +Z.
+    slope: Vec2,
+    soil: f32,
+    water: f32,
+    before: f32,
 }
 
 /// A copy of all that a chunk's mesh depends on, so that it can be built while
@@ -81,26 +266,18 @@ pub struct ChunkSource {
     quads: UVec2,
     grid: Grid,
     lattice: Lattice,
-    is_full: bool,
     /// Draws the land as it was.
     before: bool,
+    /// The cells of a chunk that is drawn in full.
+    cells: Option<CopiedCells>,
+    /// Vertices of a coarser one, in their order. They lie too far apart for a
+    /// copy of all cells between them.
     points: Vec<Point>,
     /// What the overlay shows of each vertex; empty unless it shows water.
     measures: Vec<f32>,
     variation: Arc<[OnceLock<Vec<Variation>>]>,
     lowest: f32,
     relief: f32,
-}
-
-/// What is copied of a vertex.
-#[derive(Clone, Copy, Debug)]
-struct Point {
-    height: f32,
-    /// Rise per metre along +X and +Z.
-    slope: Vec2,
-    soil: f32,
-    water: f32,
-    before: f32,
 }
 
 impl ChunkSource {
@@ -125,47 +302,34 @@ impl ChunkSource {
         let grid = *terrain.grid();
         let (first, last) = grid.chunk_cells(chunk);
         let lattice = Lattice::new(last - first, detail);
-        let was = |cell: usize| baseline.ground.get(cell).copied().unwrap_or_default();
-        let height = |x: u32, y: u32| match grid.index(x, y) {
-            cell if view.before => was(cell),
-            cell => terrain.ground(cell),
+        let live = LiveCells {
+            terrain,
+            baseline,
+            is_before: view.before,
         };
-        // By the same rule as `Terrain::slope`, at every level: nothing changes
-        // its light when the vertices around it come and go.
-        let end = grid.size() - 1;
-        let l = grid.cell_size();
-        let slope = |at: UVec2| {
-            let (west, east) = (at.x.saturating_sub(1), (at.x + 1).min(end.x));
-            let (north, south) = (at.y.saturating_sub(1), (at.y + 1).min(end.y));
-            Vec2::new(
-                (height(east, at.y) - height(west, at.y)) / ((east - west) as f32 * l),
-                (height(at.x, south) - height(at.x, north)) / ((south - north) as f32 * l),
-            )
-        };
-        let mut points = Vec::with_capacity(lattice.capacity());
-        let mut measures = Vec::new();
-        lattice.each_vertex(|place, _| {
-            let at = first + place;
-            let cell = grid.index(at.x, at.y);
-            points.push(Point {
-                height: height(at.x, at.y),
-                slope: slope(at),
-                soil: terrain.soil()[cell],
-                water: terrain.water()[cell],
-                before: was(cell),
+        let cells = (detail.level() == 0).then(|| CopiedCells::copy(&live, first, last));
+        let mut points = Vec::new();
+        if cells.is_none() {
+            points.reserve(lattice.capacity());
+            lattice.each_vertex(|place, _| {
+                points.push(live.point(first + place, grid.size() - 1, grid.cell_size()));
             });
-            if view.overlay.shows_water() {
+        }
+        let mut measures = Vec::new();
+        if view.overlay.shows_water() {
+            lattice.each_vertex(|place, _| {
+                let at = first + place;
                 measures.push(view.overlay.measure(terrain, at.x, at.y));
-            }
-        });
+            });
+        }
         Self {
             first,
             number: (chunk.y * grid.chunks().x + chunk.x) as usize,
             quads: last - first,
             grid,
             lattice,
-            is_full: detail.level() == 0,
             before: view.before,
+            cells,
             points,
             measures,
             variation: baseline.variation.clone(),
@@ -174,13 +338,34 @@ impl ChunkSource {
         }
     }
 
+    /// Calls `visit` with the place of each vertex in the chunk, and what is there.
+    fn each_point(&self, mut visit: impl FnMut(UVec2, Point)) {
+        let (end, l) = (self.grid.size() - 1, self.grid.cell_size());
+        let mut points = self.points.iter();
+        self.lattice.each_vertex(|place, _| {
+            let point = match &self.cells {
+                Some(cells) => cells.point(self.first + place, end, l),
+                None => points.next().copied().unwrap_or_default(),
+            };
+            visit(place, point);
+        });
+    }
+
+    /// The [`wet_look`] of the chunk that was copied.
+    pub(super) fn wet_look(&self) -> u64 {
+        let mut look = LOOK;
+        self.each_point(|_, point| look = look_on(look, point.water));
+        look
+    }
+
     /// The variation of a place in the chunk. At full resolution it is kept:
     /// whatever is near is built again and again.
     fn variation(&self) -> impl Fn(UVec2) -> Variation + '_ {
         let at =
             |place: UVec2| Variation::at((self.first + place).as_vec2() * self.grid.cell_size());
         let pitch = self.quads.x + 1;
-        let kept = self.variation.get(self.number).filter(|_| self.is_full);
+        let kept = self.variation.get(self.number);
+        let kept = kept.filter(|_| self.cells.is_some());
         let kept = kept.map(|kept| {
             kept.get_or_init(|| {
                 let rows = 0..=self.quads.y;
@@ -196,7 +381,7 @@ impl ChunkSource {
 
     /// Builds the mesh and its bounds, in the colours of a view.
     pub fn build(&self, view: &TerrainView) -> (Mesh, Aabb) {
-        let count = self.points.len();
+        let count = self.lattice.capacity();
         let mut positions = Vec::with_capacity(count);
         let mut normals = Vec::with_capacity(count);
         let mut uvs = Vec::with_capacity(count);
@@ -204,10 +389,7 @@ impl ChunkSource {
         let (mut lowest, mut highest) = (f32::INFINITY, f32::NEG_INFINITY);
         let l = self.grid.cell_size();
         let variation = self.variation();
-        self.lattice.each_vertex(|place, _| {
-            let Some(point) = self.points.get(positions.len()) else {
-                return;
-            };
+        self.each_point(|place, point| {
             let ground = point.height;
             lowest = lowest.min(ground);
             highest = highest.max(ground);

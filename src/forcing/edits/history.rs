@@ -6,12 +6,13 @@
 //! edit's difference only, as far as that is still there: erosion's own work
 //! stays.
 
-use super::{EditAction, EditEffect, Matter, TerrainEdit};
+use super::{EditAction, EditEffect, Matter, TerrainEdit, brush::Footprint};
 use crate::{
     forcing::BAND,
     terrain::{Grid, SettingsError, Terrain, add_exactly},
 };
 use bevy::prelude::*;
+use core::ops::Range;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Cells of a tile.
@@ -145,22 +146,28 @@ impl TerrainHistory {
             return edit.apply(terrain);
         }
         let part = Part::of(&edit.action);
-        let tiles = edit.footprint(terrain).tiles(terrain.grid());
+        let grid = *terrain.grid();
+        let print = edit.footprint(terrain);
+        let tiles = print.tiles(&grid);
         if tiles.len() * part.tile_bytes() > self.limit {
             // Nothing before it could be undone without it.
             self.clear();
             return edit.apply(terrain);
         }
-        let before: Vec<Patch> = tiles
-            .iter()
-            .map(|&tile| read_tile(terrain, tile, part))
-            .collect();
+        // Only what the brush reaches: a tile has far more cells than that.
+        let within = |tile: usize| cells_within(&grid, tile, &print);
+        let read = |&tile: &usize| {
+            let mut patch = Patch::default();
+            patch.note(terrain, part, within(tile).map(|(_, cell)| cell));
+            patch
+        };
+        let before: Vec<Patch> = tiles.iter().map(read).collect();
         let hand = hand(terrain);
         let had_hardness = terrain.hardness().is_some();
         let effect = edit.apply(terrain)?;
         let mut patches: Vec<(usize, Patch)> = tiles.into_iter().zip(before).collect();
         for (tile, patch) in &mut patches {
-            patch.take_after(terrain, *tile);
+            patch.take_after(terrain, within(*tile).map(|(_, cell)| cell));
         }
         patches.retain(|(_, patch)| patch.changes_anything());
         if patches.is_empty() {
@@ -180,12 +187,9 @@ impl TerrainHistory {
             entry.hand_solids += terrain.account.solids.carried - hand.0;
             entry.hand_water += terrain.account.water.carried - hand.1;
             for (tile, patch) in patches {
-                match entry.tiles.get_mut(&tile) {
-                    Some(known) => known.join(patch),
-                    None => {
-                        entry.tiles.insert(tile, patch);
-                    }
-                }
+                let known = entry.tiles.entry(tile).or_default();
+                known.note(terrain, part, cells_of(&grid, tile));
+                known.join(patch, within(tile).map(|(place, _)| place));
             }
         }
         self.shrink();
@@ -243,44 +247,62 @@ fn cells_of(grid: &Grid, tile: usize) -> impl Iterator<Item = usize> + use<> {
     rows.flat_map(move |y| columns.clone().map(move |x| y * width + x))
 }
 
-/// Values of a tile now, as both before and after.
-fn read_tile(terrain: &Terrain, tile: usize, part: Part) -> Patch {
-    let mut patch = Patch::default();
-    let cells = cells_of(terrain.grid(), tile);
-    match part {
-        Part::Ground => {
-            patch.ground.reserve(CELLS);
-            patch
-                .ground
-                .extend(cells.map(|i| [terrain.ground_parts(i); 2]));
-        }
-        Part::Water => {
-            patch.water.reserve(CELLS);
-            patch
-                .water
-                .extend(cells.map(|i| [terrain.water_parts(i); 2]));
-        }
-        Part::Hardness => {
-            let hardness = terrain.hardness();
-            let value = |i: usize| hardness.map_or(0.0, |hardness| hardness[i]);
-            patch.hardness.extend(cells.map(|i| [value(i); 2]));
-        }
-    }
-    patch
+/// The cells of a tile that a brush may reach: their places in the tile, row by
+/// row, and their indices in the grid.
+fn cells_within(
+    grid: &Grid,
+    tile: usize,
+    print: &Footprint,
+) -> impl Iterator<Item = (usize, usize)> + Clone + use<> {
+    let (wide, width) = (grid.tiles().x as usize, grid.width());
+    let coord = UVec2::new((tile % wide) as u32, (tile / wide) as u32);
+    let (columns, rows) = grid.tile_cells(coord);
+    let cut = |all: &Range<usize>, reach: &Range<usize>| {
+        all.start.max(reach.start)..all.end.min(reach.end)
+    };
+    let (within_x, within_y) = (cut(&columns, &print.columns), cut(&rows, &print.rows));
+    within_y.flat_map(move |y| {
+        let place = (y - rows.start) * columns.len();
+        let first = columns.start;
+        let row = within_x.clone();
+        row.map(move |x| (place + (x - first), y * width + x))
+    })
 }
 
 impl Patch {
-    /// Notes what the tile is after the edit.
-    fn take_after(&mut self, terrain: &Terrain, tile: usize) {
-        let cells = || cells_of(terrain.grid(), tile);
-        for (change, i) in self.ground.iter_mut().zip(cells()) {
+    /// Notes the values of a part now, as both before and after, unless it has
+    /// some.
+    fn note(&mut self, terrain: &Terrain, part: Part, cells: impl Iterator<Item = usize>) {
+        match part {
+            Part::Ground if self.ground.is_empty() => {
+                self.ground.reserve(CELLS);
+                self.ground
+                    .extend(cells.map(|i| [terrain.ground_parts(i); 2]));
+            }
+            Part::Water if self.water.is_empty() => {
+                self.water.reserve(CELLS);
+                self.water
+                    .extend(cells.map(|i| [terrain.water_parts(i); 2]));
+            }
+            Part::Hardness if self.hardness.is_empty() => {
+                let hardness = terrain.hardness();
+                let value = |i: usize| hardness.map_or(0.0, |hardness| hardness[i]);
+                self.hardness.extend(cells.map(|i| [value(i); 2]));
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes what the same cells are after the edit.
+    fn take_after(&mut self, terrain: &Terrain, cells: impl Iterator<Item = usize> + Clone) {
+        for (change, i) in self.ground.iter_mut().zip(cells.clone()) {
             change[1] = terrain.ground_parts(i);
         }
-        for (change, i) in self.water.iter_mut().zip(cells()) {
+        for (change, i) in self.water.iter_mut().zip(cells.clone()) {
             change[1] = terrain.water_parts(i);
         }
         if let Some(hardness) = terrain.hardness() {
-            for (change, i) in self.hardness.iter_mut().zip(cells()) {
+            for (change, i) in self.hardness.iter_mut().zip(cells) {
                 change[1] = hardness[i];
             }
         }
@@ -293,15 +315,18 @@ impl Patch {
             || self.hardness.iter().any(|change| change[0] != change[1])
     }
 
-    /// Takes a later edit of the same stroke in.
-    fn join(&mut self, later: Patch) {
-        join_all(&mut self.ground, later.ground, |before, from, to| {
+    /// Takes a later edit of the same stroke in, of cells at these places.
+    fn join(&mut self, later: Patch, places: impl Iterator<Item = usize> + Clone) {
+        let ground = later.ground.into_iter().zip(places.clone());
+        join_all(&mut self.ground, ground, |before, from, to| {
             shifted(before, from, to, f32::NEG_INFINITY)
         });
-        join_all(&mut self.water, later.water, |before, from, to| {
+        let water = later.water.into_iter().zip(places.clone());
+        join_all(&mut self.water, water, |before, from, to| {
             shifted(before, from, to, 0.0)
         });
-        join_all(&mut self.hardness, later.hardness, |before, from, to| {
+        let hardness = later.hardness.into_iter().zip(places);
+        join_all(&mut self.hardness, hardness, |before, from, to| {
             (before + (to - from)).clamp(0.0, 1.0)
         });
     }
@@ -310,15 +335,14 @@ impl Patch {
 /// Joins the changes of an edit with those of the one after it. What the
 /// simulation did between them is no edit: the first value moves with it.
 fn join_all<T: Copy + PartialEq>(
-    known: &mut Vec<Change<T>>,
-    later: Vec<Change<T>>,
+    known: &mut [Change<T>],
+    later: impl Iterator<Item = (Change<T>, usize)>,
     shifted: impl Fn(T, T, T) -> T,
 ) {
-    if known.is_empty() {
-        *known = later;
-        return;
-    }
-    for (known, later) in known.iter_mut().zip(later) {
+    for (later, place) in later {
+        let Some(known) = known.get_mut(place) else {
+            continue;
+        };
         if known[0] == known[1] {
             // Not edited so far.
             *known = later;

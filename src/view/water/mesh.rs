@@ -1,6 +1,6 @@
 //! Builds the surface of one chunk's water from a copy of its cells.
 
-use super::surface::{Cells, LiveCells, Rule, Vertex};
+use super::surface::{Cells, LiveCells, Rule, Vertex, WIDEST_STREAM};
 use crate::{
     terrain::{Grid, Terrain},
     view::{ChunkDetail, detail::Lattice},
@@ -15,6 +15,22 @@ use bevy::{
 /// Cells around a chunk that its full mesh depends on: normals need the level
 /// of the next cell, and a dry cell's level comes from the cells around that one.
 const RING: u32 = 2;
+
+/// Whether water from one cell to another is anywhere deeper than `thinnest`.
+pub(in crate::view) fn any_deeper(
+    terrain: &Terrain,
+    from: UVec2,
+    to: UVec2,
+    thinnest: f32,
+) -> bool {
+    let grid = terrain.grid();
+    (from.y..=to.y).any(|y| {
+        let row = grid.index(from.x, y)..grid.index(to.x, y) + 1;
+        let depths = terrain.water()[row].iter();
+        // No early end within a row: so many are compared at once.
+        depths.fold(false, |any, depth| any | (*depth > thinnest))
+    })
+}
 
 /// A copy of all that a chunk's water depends on.
 #[derive(Clone, Debug)]
@@ -125,6 +141,12 @@ impl WaterChunkSource {
     ) -> Option<Self> {
         let grid = *terrain.grid();
         let (first, last) = grid.chunk_cells(chunk);
+        // Most land is dry: a quick look at what any vertex could see.
+        let from = first.saturating_sub(UVec2::splat(WIDEST_STREAM));
+        let to = (last + WIDEST_STREAM).min(grid.size() - 1);
+        if !any_deeper(terrain, from, to, thinnest) {
+            return None;
+        }
         let lattice = Lattice::new(last - first, detail);
         let live = LiveCells { terrain, thinnest };
         let (mut coarse, mut is_wet) = (Vec::new(), false);
@@ -255,5 +277,30 @@ mod tests {
         assert!((bank(0.1, 0.15) + 0.1).abs() < 1e-4, "{}", bank(0.1, 0.15));
         assert!(bank(0.1, 0.0) < -1.8, "still water is level");
         assert!(bank(1.0, 2.0) < -0.9, "a river is level");
+    }
+
+    #[test]
+    fn a_stream_just_beyond_the_border_is_seen_from_afar() {
+        let size = UVec2::new(130, 9);
+        // Runs along +Z in one column of cells, beyond the first chunk's last.
+        let is_drawn = |column: usize, level: u8| {
+            let depths = (0..130 * 9).map(|i| if i % 130 == column { 0.5 } else { 0.0 });
+            let mut terrain = Terrain::flat(size, 1.0)
+                .and_then(|terrain| terrain.with_layer(Layer::Water, depths.collect()))
+                .expect("valid");
+            terrain.let_flow();
+            if let Some(flow) = terrain.layers_mut().flow {
+                for discharge in flow.south.iter_mut().skip(column).step_by(130) {
+                    *discharge = 1.0;
+                }
+                flow.north_border[column] = 1.0;
+            }
+            let detail = ChunkDetail::among([[level; 3]; 3]);
+            WaterChunkSource::copy_at(&terrain, UVec2::ZERO, 1e-3, detail).is_some()
+        };
+        assert!(is_drawn(68, 3));
+        assert!(!is_drawn(69, 3), "too far away");
+        assert!(!is_drawn(65, 0), "the neighbour's alone");
+        assert!(is_drawn(64, 0));
     }
 }

@@ -16,7 +16,7 @@ const WIDEST: u32 = 31;
 
 /// Cells to either side in which a coarse vertex looks for a stream, at most:
 /// from where still more lie between vertices, none can be seen.
-const WIDEST_STREAM: u32 = 4;
+pub(super) const WIDEST_STREAM: u32 = 4;
 
 /// Speeds between which water counts as running more and more. units: m/s
 const RUNS: (f32, f32) = (0.2, 0.8);
