@@ -27,6 +27,8 @@ mod oracle;
 
 #[path = "speed/game.rs"]
 mod game;
+#[path = "speed/gpu.rs"]
+mod gpu;
 #[path = "speed/screen.rs"]
 mod screen;
 
@@ -38,7 +40,7 @@ fn main() {
         .skip(1)
         .filter(|arg| !arg.starts_with('-'))
         .collect();
-    let figures: [Figure; 32] = [
+    let figures = [
         ("triad_gb_s", "GB/s", triad),
         ("droplets_published_512", "Msteps/s", droplets_published),
         ("droplets_default_512", "kdrops/s", droplets_default),
@@ -71,7 +73,12 @@ fn main() {
         ("masks_full_1024", "ms", game::masks_full),
         ("save_1024", "ms", game::save),
         ("load_1024", "ms", game::load),
+        ("gpu_pipe_bytes_per_cell", "bytes", gpu::bytes),
+        ("gpu_pipe_1024", "ms", || gpu::sub_step(1024)),
+        ("gpu_pipe_4096", "ms", || gpu::sub_step(4096)),
+        ("gpu_vs_cpu_1024", "", gpu::against_cpu),
     ];
+    let figures: &[Figure] = &figures;
     for (name, unit, measure) in figures {
         if words.is_empty() || words.iter().any(|word| name.contains(word)) {
             println!("{name} {:.3} {unit}", measure());

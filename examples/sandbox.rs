@@ -38,7 +38,7 @@ fn main() -> AppExit {
     };
     let mut app = common::app(&cli.options, "bevy_erode: sandbox");
     app.add_plugins((
-        ErosionPlugin::default(),
+        ErosionPlugin::default().with_backend(cli.backend.into()),
         EguiPlugin::default(),
         ErosionPanelPlugin,
         common::BrushPlugin,
@@ -375,6 +375,7 @@ fn keys(
     mut time: ResMut<Time<Erosion>>,
     mut view: ResMut<TerrainView>,
     mut panel: ResMut<ErosionPanel>,
+    mut backend: ResMut<ErosionBackend>,
 ) {
     if keys.just_pressed(KeyCode::Space) {
         match time.is_paused() {
@@ -398,6 +399,12 @@ fn keys(
     if keys.just_pressed(KeyCode::KeyB) {
         view.before = !view.before;
     }
+    if keys.just_pressed(KeyCode::KeyG) {
+        *backend = match *backend {
+            ErosionBackend::Cpu => ErosionBackend::Gpu,
+            _ => ErosionBackend::Cpu,
+        };
+    }
     if keys.just_pressed(KeyCode::Tab) {
         panel.visible = !panel.visible;
     }
@@ -412,6 +419,9 @@ struct Cli {
     /// Another seed gives another land of the same kind.
     #[arg(long, default_value_t = 12)]
     seed: u32,
+    /// Who runs the models; the panel and the key G change it later.
+    #[arg(long, value_enum, default_value = "cpu")]
+    backend: Backend,
     /// Cells along each side.
     #[arg(long, default_value_t = 512, value_parser = clap::value_parser!(u32).range(2..=4096))]
     cells: u32,
@@ -423,4 +433,25 @@ struct Cli {
     list_scenes: bool,
     #[command(flatten)]
     options: common::Options,
+}
+
+/// Who runs the models.
+#[derive(clap::ValueEnum, Clone, Copy)]
+enum Backend {
+    /// The GPU if there is one.
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// The GPU, even if it is a software one.
+    Gpu,
+}
+
+impl From<Backend> for ErosionBackend {
+    fn from(backend: Backend) -> Self {
+        match backend {
+            Backend::Auto => Self::Auto,
+            Backend::Cpu => Self::Cpu,
+            Backend::Gpu => Self::Gpu,
+        }
+    }
 }

@@ -51,11 +51,11 @@ step "lints"
 cargo clippy --all-targets --locked -- -D warnings
 
 step "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --features picking,egui,io,avian,rapier
+RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --features gpu,picking,egui,io,avian,rapier
 
 step "each feature builds alone"
 # `--lib` leaves out dev-dependencies, which would turn features on again.
-for features in "" render picking egui serialize io avian rapier; do
+for features in "" render gpu picking egui serialize io avian rapier; do
     echo "features: ${features:-none}"
     cargo clippy --lib --locked --no-default-features --features "$features" -- -D warnings
 done
@@ -71,6 +71,11 @@ for example in minimal droplets sandbox float colliders loading_screen; do
     test -s "$pictures/$example/start.png"
     test -s "$pictures/$example/end.png"
 done
+# The same on the GPU's path, by whatever adapter there is.
+env -u DISPLAY "$target/debug/examples/huge" --headless --cells 128 --seconds 0.3 --size 320x180 \
+    --out "$pictures/huge" | tee "$pictures/huge.log"
+test -s "$pictures/huge/end.png"
+grep -q "erosion runs on" "$pictures/huge.log"
 # A server without default features computes the same bits on any threads and
 # frames, and when it goes on from a save.
 cargo build -p headless_server --locked
@@ -112,7 +117,7 @@ cargo test --doc --locked
 if command -v cargo-nextest >/dev/null; then
     cargo nextest run --locked --no-fail-fast
 else
-    cargo test --locked --no-fail-fast --lib --test suite
+    cargo test --locked --no-fail-fast --lib --test suite --test gpu
 fi
 
 step "done"

@@ -3,6 +3,8 @@
 
 pub mod bake;
 pub mod forcing;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 #[cfg(feature = "io")]
 pub mod io;
 pub mod masks;
@@ -56,6 +58,11 @@ pub mod prelude {
         },
     };
 
+    #[cfg(feature = "gpu")]
+    pub use crate::gpu::{
+        BackendChanged, EditsFellShort, ErosionBackend, ErosionBackendStatus, MirrorWhole,
+        ReadBack, TerrainAge,
+    };
     #[cfg(feature = "io")]
     pub use crate::io::{
         Endian, Heightmap, HeightmapError, HeightmapFormat, HeightmapLoader, HeightmapOptions,

@@ -24,6 +24,10 @@ use bevy::{
 pub struct ErosionPlugin {
     /// The schedule in which [`ErosionSystems`](crate::schedule::ErosionSystems) run.
     pub schedule: InternedScheduleLabel,
+    /// Who runs the models; [`ErosionBackend`](crate::gpu::ErosionBackend) may be
+    /// changed later too.
+    #[cfg(feature = "gpu")]
+    pub backend: crate::gpu::ErosionBackend,
 }
 
 impl Default for ErosionPlugin {
@@ -37,7 +41,15 @@ impl ErosionPlugin {
     pub fn in_schedule(schedule: impl ScheduleLabel) -> Self {
         Self {
             schedule: schedule.intern(),
+            #[cfg(feature = "gpu")]
+            backend: crate::gpu::ErosionBackend::default(),
         }
+    }
+
+    /// Lets the models run on another backend.
+    #[cfg(feature = "gpu")]
+    pub fn with_backend(self, backend: crate::gpu::ErosionBackend) -> Self {
+        Self { backend, ..self }
     }
 }
 
@@ -58,6 +70,11 @@ impl Plugin for ErosionPlugin {
         forcing::build(app, self.schedule);
         bake::build(app, self.schedule);
         masks::build(app, self.schedule);
+        #[cfg(feature = "gpu")]
+        app.insert_resource(self.backend)
+            .add_plugins(crate::gpu::GpuPlugin {
+                schedule: self.schedule,
+            });
         #[cfg(feature = "render")]
         app.add_plugins(crate::view::TerrainViewPlugin {
             schedule: self.schedule,

@@ -240,6 +240,8 @@ const DRIFT_INTERVAL: u64 = 128;
 pub(crate) struct LastRun {
     /// Erosion time that models could not cover in their steps. units: s
     pub lost_by_models: f32,
+    /// The terrain mixes moments of the GPU's: its volumes say nothing.
+    pub mixes_moments: bool,
     steps: u32,
     took: Duration,
     behind: Duration,
@@ -326,6 +328,11 @@ fn advance_erosion(world: &mut World) {
         ErosionPace::StepsPerTick(_) => None,
     };
 
+    #[cfg(feature = "gpu")]
+    if let Some(gpu) = world.get_resource::<crate::gpu::GpuControl>() {
+        wanted = wanted.min(gpu.allowed_steps(budget));
+    }
+
     let started = Instant::now();
     let mut ran = 0;
     while ran < wanted.min(MAX_STEPS_PER_FRAME) {
@@ -335,6 +342,8 @@ fn advance_erosion(world: &mut World) {
         let mut time = world.resource_mut::<Time<Erosion>>();
         time.advance_by(step_size);
         time.context_mut().steps += 1;
+        #[cfg(feature = "gpu")]
+        note_step(world);
         // The schedule was made by the plugin; it is missing only while it runs.
         if world.try_run_schedule(ErosionStep).is_err() {
             break;
@@ -370,6 +379,15 @@ fn advance_erosion(world: &mut World) {
     last.behind = behind;
 }
 
+/// Lets the GPU know that another step is ordered.
+#[cfg(feature = "gpu")]
+fn note_step(world: &mut World) {
+    let step = world.resource::<Time<Erosion>>().steps();
+    if let Some(mut gpu) = world.get_resource_mut::<crate::gpu::GpuControl>() {
+        gpu.count_step(step);
+    }
+}
+
 fn publish_changes(
     terrain: Option<Res<Terrain>>,
     time: Res<Time<Erosion>>,
@@ -392,7 +410,8 @@ fn publish_changes(
     let tiles: Vec<UVec2> = terrain.tiles_changed_since(since).collect();
     last.published = (terrain.id.get(), terrain.revision());
     diagnostics.add_measurement(&ErosionDiagnostics::DIRTY_TILES, || tiles.len() as f64);
-    if replaced || time.steps() >= last.drift_measured_at + DRIFT_INTERVAL {
+    let due = replaced || time.steps() >= last.drift_measured_at + DRIFT_INTERVAL;
+    if due && !last.mixes_moments {
         last.drift_measured_at = time.steps();
         diagnostics.add_measurement(&ErosionDiagnostics::MASS_DRIFT, || {
             last.volumes.ledger(&terrain).solids.drift_of_total()

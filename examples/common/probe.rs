@@ -21,9 +21,12 @@ pub fn erosion_seconds(world: &World) -> f32 {
 pub fn terrain_is_drawn(world: &World) -> bool {
     let drawn = world.get_resource::<TerrainViewState>();
     let terrain = world.get_resource::<Terrain>();
-    drawn
+    let backend = world.get_resource::<ErosionBackendStatus>();
+    let is_known = backend.is_none_or(|status| !status.mirror_is_behind);
+    let is_drawn = drawn
         .zip(terrain)
-        .is_some_and(|(drawn, terrain)| drawn.is_settled(terrain))
+        .is_some_and(|(drawn, terrain)| drawn.is_settled(terrain));
+    is_known && is_drawn
 }
 
 /// World height of the ground at a position. units: m

@@ -79,6 +79,14 @@ impl Solver for EvaporationSolver {
         Ok(())
     }
 
+    #[cfg(feature = "gpu")]
+    fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
+        let depth = f64::from(self.settings.mm_per_hour) / MM_PER_HOUR * f64::from(dt);
+        Some(crate::gpu::GpuJob(crate::gpu::GpuTask::Drying(
+            depth.min(MAX_DEPTH) as f32,
+        )))
+    }
+
     fn step_on(&mut self, workers: Workers, terrain: &mut Terrain, dt: f32) {
         let depth = f64::from(self.settings.mm_per_hour) / MM_PER_HOUR * f64::from(dt);
         if !fits(&self.grid, terrain, dt) || depth == 0.0 {

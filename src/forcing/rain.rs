@@ -307,6 +307,25 @@ impl Solver for RainSolver {
         }
     }
 
+    #[cfg(feature = "gpu")]
+    fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
+        let depth = f64::from(self.settings.mm_per_hour) / MM_PER_HOUR * f64::from(dt);
+        match (&self.plan, &self.settings.pattern) {
+            (Plan::Drops(_), _) => None,
+            (Plan::Map(mean, _), RainPattern::Map(weights)) => {
+                let depth = (depth / *mean).min(MAX_DEPTH) as f32;
+                Some(crate::gpu::GpuJob(crate::gpu::GpuTask::Rain(
+                    depth,
+                    Some(weights),
+                )))
+            }
+            _ => Some(crate::gpu::GpuJob(crate::gpu::GpuTask::Rain(
+                depth.min(MAX_DEPTH) as f32,
+                None,
+            ))),
+        }
+    }
+
     fn remember(&self, _terrain: &Terrain) -> Vec<u8> {
         let mut memory = MemoryWriter::default();
         if let Plan::Drops(drops) = &self.plan {

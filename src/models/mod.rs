@@ -28,6 +28,9 @@ pub trait Solver: Sized + Send + Sync + 'static {
     /// Layers that a step may change; it leaves all others as they are.
     const WRITES: &'static [Layer];
 
+    /// Whether it lets water flow: then it writes the terrain's flow too.
+    const MOVES_WATER: bool = false;
+
     /// A solver for terrains of this grid.
     fn new(settings: Self::Settings, grid: &Grid) -> Result<Self, SettingsError>;
 
@@ -46,6 +49,14 @@ pub trait Solver: Sized + Send + Sync + 'static {
     /// [`step_on`](Self::step_on) Bevy's compute task pool.
     fn step(&mut self, terrain: &mut Terrain, dt: f32) {
         self.step_on(Workers::global(), terrain, dt);
+    }
+
+    /// What the GPU is to do for a step; nothing, if the host is to do it.
+    #[cfg(feature = "gpu")]
+    #[doc(hidden)]
+    fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
+        let _ = dt;
+        None
     }
 
     /// Erosion time that the last step could not cover within its bounds: the

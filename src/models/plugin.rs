@@ -43,6 +43,8 @@ impl<S: Solver> Plugin for ModelPlugin<S> {
                 terrain: 0,
                 solver: None,
                 refused: false,
+                #[cfg(feature = "gpu")]
+                outdated: false,
             })
             .add_systems(ErosionStep, advance_model::<S>.in_set(self.set));
     }
@@ -55,6 +57,9 @@ pub(crate) struct ModelState<S> {
     /// Kept while settings are refused, so that it goes on where it was.
     solver: Option<S>,
     refused: bool,
+    /// The GPU went on without the solver, which must look anew.
+    #[cfg(feature = "gpu")]
+    outdated: bool,
 }
 
 #[cfg(feature = "io")]
@@ -62,6 +67,9 @@ impl<S> ModelState<S> {
     /// The solver, if it works on this terrain.
     pub fn solver_on(&self, terrain: &Terrain) -> Option<&S> {
         let knows = self.terrain == terrain.id.get();
+        // What it knows is of before the GPU took over.
+        #[cfg(feature = "gpu")]
+        let knows = knows && !self.outdated;
         self.solver.as_ref().filter(|_| knows)
     }
 
@@ -71,6 +79,10 @@ impl<S> ModelState<S> {
         self.terrain = solver.as_ref().map_or(0, |_| terrain.id.get());
         self.solver = solver;
         self.refused = false;
+        #[cfg(feature = "gpu")]
+        {
+            self.outdated = false;
+        }
     }
 }
 
@@ -81,6 +93,7 @@ fn advance_model<S: Solver>(
     time: Res<Time<Erosion>>,
     mut faults: MessageWriter<ErosionFault>,
     mut last: ResMut<LastRun>,
+    #[cfg(feature = "gpu")] mut gpu: Option<ResMut<crate::gpu::GpuControl>>,
 ) {
     let (Some(mut terrain), Some(settings)) = (terrain, settings) else {
         state.solver = None;
@@ -113,7 +126,26 @@ fn advance_model<S: Solver>(
     }
     state.refused = false;
     if let Some(solver) = &mut state.solver {
-        solver.step(&mut terrain, time.context().step_size().as_secs_f32());
+        let dt = time.context().step_size().as_secs_f32();
+        #[cfg(feature = "gpu")]
+        {
+            if let Some(gpu) = gpu.as_mut().filter(|gpu| gpu.is_running()) {
+                if let Some(job) = solver.gpu_job(dt) {
+                    gpu.order(job, &mut terrain, dt);
+                    state.outdated = true;
+                    return;
+                }
+                if S::MOVES_WATER {
+                    gpu.host_moves_water();
+                }
+            }
+            if core::mem::take(&mut state.outdated)
+                && let Ok(new) = S::new(settings.clone(), terrain.grid())
+            {
+                *solver = new;
+            }
+        }
+        solver.step(&mut terrain, dt);
         last.lost_by_models += solver.time_lost();
     }
 }

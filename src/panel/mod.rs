@@ -71,6 +71,8 @@ fn show_panel(world: &mut World) {
         .vscroll(true)
         .show(&context, |ui| {
             show_clock(ui, world);
+            #[cfg(feature = "gpu")]
+            show_backend(ui, world);
             if let Some(fault) = &world.resource::<ErosionPanel>().fault {
                 ui.colored_label(egui::Color32::LIGHT_RED, fault);
             }
@@ -147,6 +149,42 @@ fn show_clock(ui: &mut egui::Ui, world: &mut World) {
     ) {
         let slow = if behind > 1e-3 { ", slowed down" } else { "" };
         ui.label(format!("{ms:.2} ms a step{slow}"));
+    }
+}
+
+/// Who runs the models, and the choice of it.
+#[cfg(feature = "gpu")]
+fn show_backend(ui: &mut egui::Ui, world: &mut World) {
+    use crate::gpu::{ErosionBackend, ErosionBackendStatus};
+    let Some(status) = world.get_resource::<ErosionBackendStatus>().cloned() else {
+        return;
+    };
+    let Some(mut backend) = world.get_resource_mut::<ErosionBackend>() else {
+        return;
+    };
+    let mut choice = *backend;
+    ui.horizontal(|ui| {
+        ui.label("run by");
+        for (value, name) in [
+            (ErosionBackend::Auto, "auto"),
+            (ErosionBackend::Cpu, "CPU"),
+            (ErosionBackend::Gpu, "GPU"),
+        ] {
+            ui.selectable_value(&mut choice, value, name);
+        }
+        let now = if status.on_gpu {
+            "GPU runs"
+        } else {
+            "CPU runs"
+        };
+        ui.label(now)
+            .on_hover_text(status.adapter.as_deref().unwrap_or("no graphics adapter"));
+    });
+    for lack in &status.missing {
+        ui.small(lack);
+    }
+    if choice != *backend {
+        *backend = choice;
     }
 }
 

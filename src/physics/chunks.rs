@@ -127,6 +127,7 @@ pub(super) fn follow_terrain<E: PhysicsEngine>(
     terrain: Option<Res<Terrain>>,
     settings: Res<TerrainColliders>,
     mut state: ResMut<TerrainColliderState<E>>,
+    #[cfg(feature = "gpu")] mut read_back: Option<ResMut<crate::gpu::ReadBack>>,
 ) {
     let state = &mut *state;
     let Some(terrain) = terrain else {
@@ -167,6 +168,17 @@ pub(super) fn follow_terrain<E: PhysicsEngine>(
         if wanted != state.wanted {
             state.want(wanted, count, &mut commands);
         }
+    }
+    // Bodies must not stand on what is no more.
+    #[cfg(feature = "gpu")]
+    if let Some(read_back) = read_back.as_mut().filter(|_| follows_bodies) {
+        let chunks = grid.chunks();
+        read_back.ask(
+            state
+                .wanted
+                .numbers(count)
+                .map(|number| coord(number, chunks)),
+        );
     }
 }
 

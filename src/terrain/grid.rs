@@ -156,7 +156,7 @@ impl Grid {
 
     /// Row-major numbers of the chunks that may depend on a tile: each reads its
     /// own tile, and a cell or two of those around it.
-    pub fn chunks_of_tile(&self, tile: UVec2) -> impl Iterator<Item = usize> + use<> {
+    pub fn chunks_of_tile(&self, tile: UVec2) -> impl Iterator<Item = usize> + Clone + use<> {
         let chunks = self.chunks();
         let from = tile.saturating_sub(UVec2::ONE);
         let to = (tile + 2).min(chunks);

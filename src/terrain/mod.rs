@@ -445,6 +445,17 @@ impl Terrain {
         self.flow.get_or_insert_with(|| Flow::still(&self.grid));
     }
 
+    /// Becomes what a copy of it was when it was made, and remains itself.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn return_to(&mut self, mut copy: Terrain) {
+        core::mem::swap(&mut copy.id, &mut self.id);
+        core::mem::swap(&mut copy.tiles, &mut self.tiles);
+        core::mem::swap(&mut copy.water_tiles, &mut self.water_tiles);
+        *self = copy;
+        self.tiles.mark_all();
+        self.water_tiles.mark_all();
+    }
+
     /// Marks tiles (by row-major number) as changed.
     pub(crate) fn mark_tiles(&mut self, tiles: impl IntoIterator<Item = usize>) {
         self.tiles.mark(tiles);

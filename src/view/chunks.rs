@@ -103,6 +103,8 @@ pub struct TerrainViewState {
     /// Chunks whose ground may look wetter or drier than it did.
     damp: BTreeSet<usize>,
     building: Vec<Task<Vec<Built>>>,
+    /// The GPU writes the ground's vertices itself.
+    painted_elsewhere: bool,
     rebuilt: u64,
     water_rebuilt: u64,
 }
@@ -212,6 +214,42 @@ impl TerrainViewState {
         water.is_some_and(|water| water.mesh.is_some())
     }
 
+    /// Chunks and the meshes of their ground.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn ground_meshes(&self) -> impl Iterator<Item = (UVec2, AssetId<Mesh>)> + '_ {
+        let pieces = self.ground.iter().enumerate();
+        pieces.map(|(number, piece)| (self.coord(number), piece.mesh.id()))
+    }
+
+    /// Chunks and the meshes of their water, where there are any.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn water_meshes(&self) -> impl Iterator<Item = (UVec2, AssetId<Mesh>)> + '_ {
+        let pieces = self.water.iter().enumerate();
+        pieces.filter_map(|(number, piece)| {
+            let mesh = piece.as_ref()?.mesh.as_ref()?;
+            Some((self.coord(number), mesh.id()))
+        })
+    }
+
+    /// The levels of detail of a chunk and of those around it.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn detail(&self, chunk: UVec2) -> super::ChunkDetail {
+        let number = chunk.y * self.chunks.x + chunk.x;
+        self.levels.detail(number as usize)
+    }
+
+    /// Says whether the GPU writes the vertices itself.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn set_painted_elsewhere(&mut self, elsewhere: bool) {
+        if self.painted_elsewhere != elsewhere {
+            self.dirty_water.extend(0..self.ground.len());
+        }
+        if self.painted_elsewhere && !elsewhere {
+            self.dirty.extend(0..self.ground.len());
+        }
+        self.painted_elsewhere = elsewhere;
+    }
+
     fn coord(&self, number: usize) -> UVec2 {
         UVec2::new(number as u32 % self.chunks.x, number as u32 / self.chunks.x)
     }
@@ -312,16 +350,22 @@ fn lay_out_chunks(
         state.dirty_water.extend(0..count);
     } else {
         let changed = terrain.chunks_changed_since(state.seen.ground);
-        state.dirty.extend(changed);
-        // Coarse water looks farther over the border than the ground does.
-        for tile in terrain.tiles_changed_since(state.seen.ground) {
-            state.dirty_bed.extend(terrain.grid().chunks_of_tile(tile));
-        }
-        for tile in terrain.water_tiles_changed_since(state.seen.water) {
-            state.damp.extend(terrain.grid().chunks_of_tile(tile));
-            state
-                .dirty_water
-                .extend(terrain.grid().chunks_of_tile(tile));
+        if state.painted_elsewhere {
+            let mut changed: BTreeSet<usize> = changed.collect();
+            let wet = terrain.water_tiles_changed_since(state.seen.water);
+            changed.extend(wet.flat_map(|tile| terrain.grid().chunks_of_tile(tile)));
+            state.follow(&mut commands, &terrain, &changed);
+        } else {
+            state.dirty.extend(changed);
+            // Coarse water looks farther over the border than the ground does.
+            for tile in terrain.tiles_changed_since(state.seen.ground) {
+                state.dirty_bed.extend(terrain.grid().chunks_of_tile(tile));
+            }
+            for tile in terrain.water_tiles_changed_since(state.seen.water) {
+                let chunks = terrain.grid().chunks_of_tile(tile);
+                state.damp.extend(chunks.clone());
+                state.dirty_water.extend(chunks);
+            }
         }
     }
     state.seen = seen;
@@ -388,8 +432,12 @@ fn start_rebuild(
                 || wet_look(&terrain, coord, detail) != state.ground[number].wet_look
         };
         let with_ground = dirty.contains(&number) || damp.contains(&number) && looks_other();
+        let thinnest = water_view.thinnest;
         let water = (draws_water && dirty_water.contains(&number))
-            .then(|| WaterChunkSource::copy_at(&terrain, coord, water_view.thinnest, detail))
+            .then(|| match state.painted_elsewhere {
+                true => WaterChunkSource::covering_all(&terrain, coord, thinnest, detail),
+                false => WaterChunkSource::copy_at(&terrain, coord, thinnest, detail),
+            })
             .flatten();
         Job {
             number,
@@ -459,6 +507,7 @@ fn finish_rebuild(
         water,
     } in built
     {
+        let coord = state.coord(number);
         if let (Some(((mesh, bounds), wet_look)), Some(piece)) =
             (ground, state.ground.get_mut(number))
         {
@@ -470,6 +519,10 @@ fn finish_rebuild(
                 .levels
                 .note_heights(number, sea_level + lowest, sea_level + highest);
             if meshes.insert(piece.mesh.id(), mesh).is_ok() {
+                let bounds = match state.painted_elsewhere {
+                    true => bounds_with_room(&terrain, coord),
+                    false => bounds,
+                };
                 // A game may have despawned a chunk: that is its right.
                 commands.entity(piece.entity).try_insert(bounds);
                 state.rebuilt += 1;
@@ -477,10 +530,35 @@ fn finish_rebuild(
         }
         if let Some(water) = water {
             state.levels.note_water(number, water.is_some());
+            let water = water.map(|(mesh, bounds)| match state.painted_elsewhere {
+                true => (mesh, bounds_with_room(&terrain, coord)),
+                false => (mesh, bounds),
+            });
             let corner = terrain.grid().chunk_corner(state.coord(number));
             state.show_water(&mut commands, &mut meshes, number, corner, water);
         }
     }
+}
+
+/// Bounds of a chunk whose ground the GPU moves: what is known of it is a few
+/// frames old, so there is room for what it did since.
+fn bounds_with_room(terrain: &Terrain, chunk: UVec2) -> Aabb {
+    let grid = terrain.grid();
+    let (first, last) = grid.chunk_cells(chunk);
+    let (mut lowest, mut highest) = (f32::INFINITY, f32::NEG_INFINITY);
+    for y in first.y..=last.y {
+        for cell in grid.index(first.x, y)..=grid.index(last.x, y) {
+            let ground = terrain.ground(cell);
+            let level = ground + terrain.water()[cell];
+            (lowest, highest) = (lowest.min(ground), highest.max(level));
+        }
+    }
+    let room = 2.0 + 0.1 * (highest - lowest);
+    let extent = (last - first).as_vec2() * grid.cell_size();
+    Aabb::from_min_max(
+        Vec3::new(0.0, lowest - room, 0.0),
+        Vec3::new(extent.x, highest + room, extent.y),
+    )
 }
 
 fn triangles(mesh: &Mesh) -> usize {
@@ -488,6 +566,30 @@ fn triangles(mesh: &Mesh) -> usize {
 }
 
 impl TerrainViewState {
+    /// Keeps the bounds of chunks that the GPU moves, and finds those that
+    /// water comes near to.
+    fn follow(&mut self, commands: &mut Commands, terrain: &Terrain, changed: &BTreeSet<usize>) {
+        for &number in changed {
+            let coord = self.coord(number);
+            let bounds = bounds_with_room(terrain, coord);
+            let ground = self.ground.get(number).map(|piece| piece.entity);
+            let water = self.water.get(number).and_then(Option::as_ref);
+            let water = water.filter(|piece| piece.mesh.is_some());
+            for entity in ground.into_iter().chain(water.map(|piece| piece.entity)) {
+                commands.entity(entity).try_insert(bounds);
+            }
+            let to = (coord + 2).min(self.chunks);
+            for y in coord.y.saturating_sub(1)..to.y {
+                for x in coord.x.saturating_sub(1)..to.x {
+                    let near = (y * self.chunks.x + x) as usize;
+                    if !self.shows_water(near) {
+                        self.dirty_water.insert(near);
+                    }
+                }
+            }
+        }
+    }
+
     /// Puts the new surface of a chunk's water in place of the old.
     fn show_water(
         &mut self,

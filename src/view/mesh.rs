@@ -32,6 +32,12 @@ pub struct Baseline {
 }
 
 impl Baseline {
+    /// Lowest ground and the relief above it. units: m
+    #[cfg(feature = "gpu")]
+    pub(crate) fn range(&self) -> (f32, f32) {
+        (self.lowest, self.relief)
+    }
+
     /// Takes the ground as it is now.
     pub fn of(terrain: &Terrain) -> Self {
         let grid = terrain.grid();

@@ -91,7 +91,15 @@ impl Overlay {
 
     /// The colour of a share of the full range, 0 to 1. Equal steps look equal.
     pub fn ramp(self, share: f32) -> LinearRgba {
-        // Ends and steps between, as hex codes.
+        let stops = self.stops();
+        let at = share.clamp(0.0, 1.0) * (stops.len() - 1) as f32;
+        let from = (at as usize).min(stops.len() - 2);
+        // Between the stops of these scales, sRGB is even to the eye.
+        stops[from].mix(&stops[from + 1], at - from as f32).into()
+    }
+
+    /// The ends of the [`ramp`](Self::ramp) and three steps between them.
+    pub(crate) fn stops(self) -> [Srgba; 5] {
         let stops: [u32; 5] = match self {
             Overlay::None | Overlay::Change => [0x2b4fb5, 0x8fa3d1, 0xdcdcdc, 0xd98c7f, 0xb02a22],
             Overlay::Depth => [0xdeebf7, 0x9ecae1, 0x4292c6, 0x08519c, 0x08306b],
@@ -99,15 +107,10 @@ impl Overlay {
             Overlay::Discharge => [0x000004, 0x51127c, 0xb73779, 0xfc8961, 0xfcfdbf],
             Overlay::Sediment => [0xfff7bc, 0xfec44f, 0xec7014, 0x993404, 0x4d1a02],
         };
-        let at = share.clamp(0.0, 1.0) * (stops.len() - 1) as f32;
-        let from = (at as usize).min(stops.len() - 2);
-        let colour = |hex: u32| {
+        stops.map(|hex| {
             let [_, r, g, b] = hex.to_be_bytes();
             Srgba::rgb_u8(r, g, b)
-        };
-        // Between the stops of these scales, sRGB is even to the eye.
-        let (a, b) = (colour(stops[from]), colour(stops[from + 1]));
-        a.mix(&b, at - from as f32).into()
+        })
     }
 
     /// Where on the [`ramp`](Self::ramp) a measure lies, `range` being its end.

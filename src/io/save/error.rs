@@ -55,6 +55,11 @@ pub enum SaveError {
     /// There is nothing to save.
     #[error("there is no terrain to save")]
     NoTerrain,
+    /// The GPU runs the models, and not all of it is in the terrain yet.
+    #[error(
+        "the GPU is ahead of the terrain: ask for everything by `ReadBack` and save at `MirrorWhole`"
+    )]
+    Behind,
     /// The world has no erosion.
     #[error("the world has no erosion: add `ErosionPlugin` first")]
     NoPlugin,

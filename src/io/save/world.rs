@@ -25,7 +25,7 @@ impl SavedState {
     /// [`ErosionStep`](crate::schedule::ErosionStep).
     ///
     /// # Errors
-    /// When there is no terrain, or something is set that cannot be, so that it
+    /// When there is no terrain, when the GPU is ahead of it, or something is set that cannot be, so that it
     /// could not be loaded again.
     pub fn capture(world: &mut World) -> Result<Self, SaveError> {
         let (sources, sinks) = capture_springs(world);
@@ -34,6 +34,12 @@ impl SavedState {
         }
         for sink in &sinks {
             sink.spring.check()?;
+        }
+        #[cfg(feature = "gpu")]
+        if let Some(status) = world.get_resource::<crate::gpu::ErosionBackendStatus>()
+            && status.mirror_is_behind
+        {
+            return Err(SaveError::Behind);
         }
         let terrain = world.get_resource::<Terrain>();
         let terrain = terrain.ok_or(SaveError::NoTerrain)?;

@@ -46,7 +46,11 @@ mod solver;
 mod sweep;
 
 pub use published::PublishedPipe;
+#[cfg(feature = "gpu")]
+pub(crate) use rows::Step;
 pub use solver::PipeSolver;
+#[cfg(feature = "gpu")]
+pub(crate) use solver::{COURANT, longest_step};
 
 use crate::terrain::{SettingsError, in_range};
 use bevy::prelude::*;

@@ -11,7 +11,7 @@ use crate::{
 
 /// Constants of one sub-step.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(crate) struct Step {
     pub datum: f32,
     /// dt / l. units: s/m
     pub per_length: f32,

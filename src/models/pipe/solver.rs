@@ -19,7 +19,7 @@ use core::ops::Range;
 use std::sync::Mutex;
 
 /// Largest Courant number of a sub-step: signals run less than this many cells.
-const COURANT: f32 = 0.7;
+pub(crate) const COURANT: f32 = 0.7;
 
 /// How fast a discharge spreads to the faces before and behind it. units: m/s
 const CALMING: f32 = 1.0;
@@ -67,6 +67,8 @@ impl Solver for PipeSolver {
         Layer::Hardness,
     ];
     const WRITES: &'static [Layer] = &[Layer::Bedrock, Layer::Soil, Layer::Water, Layer::Suspended];
+
+    const MOVES_WATER: bool = true;
 
     fn new(settings: PipeModel, grid: &Grid) -> Result<Self, SettingsError> {
         settings.check()?;
@@ -119,6 +121,14 @@ impl Solver for PipeSolver {
         }
         changed.mark(terrain);
         self.seen.1 = terrain.water_revision();
+    }
+
+    #[cfg(feature = "gpu")]
+    fn gpu_job(&mut self, _dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
+        let ours = self.settings.published.is_none();
+        ours.then_some(crate::gpu::GpuJob(crate::gpu::GpuTask::Pipe(
+            &self.settings,
+        )))
     }
 
     fn time_lost(&self) -> f32 {
@@ -213,9 +223,7 @@ impl PipeSolver {
     /// The longest sub-step that is stable for the water as the solver last saw
     /// it. units: s
     pub fn longest_step(&self) -> f32 {
-        // (√(g·d) + v)² ≤ 2·(g·d + v²)
-        let signal = (2.0 * self.pace).sqrt();
-        COURANT * self.grid.cell_size() / signal.max(1e-3)
+        longest_step(self.pace, self.grid.cell_size())
     }
 
     /// Takes in what others did to the water.
@@ -248,31 +256,6 @@ impl PipeSolver {
         }
         let deepest = f32::from_bits(deepest);
         self.pace = self.pace.max(self.settings.gravity * deepest);
-    }
-
-    fn step_constants(&self, terrain: &Terrain, dt: f32) -> Step {
-        let s = &self.settings;
-        let l = self.grid.cell_size();
-        let share = |rate: f32| -libm::expm1(-f64::from(rate) * f64::from(dt)) as f32;
-        let sine = libm::sin(f64::from(s.min_tilt).to_radians()) as f32;
-        // Never zero: bedrock's share is counted from soil's.
-        let soil_share = share(s.soil_erosion).max(1e-12);
-        Step {
-            datum: terrain.datum(),
-            per_length: dt / l,
-            push: s.gravity * dt / l,
-            drag: s.gravity * s.roughness * s.roughness * dt,
-            calm: (CALMING * dt / l).min(0.25),
-            gravity: s.gravity,
-            gradient: 0.5 / l,
-            capacity: s.capacity,
-            full_depth: s.full_depth,
-            min_sine_squared: sine * sine,
-            rounding: s.rounding / (l * l),
-            soil_share,
-            rock_per_soil: share(s.bedrock_erosion) / soil_share,
-            fall_share: share(s.deposition),
-        }
     }
 
     /// Finds the runs of tiles that take part: wet ones, and those that water
@@ -326,7 +309,7 @@ impl PipeSolver {
         }
         let (width, height) = (self.grid.width(), self.grid.height());
         let wide = self.grid.tiles().x as usize;
-        let step = self.step_constants(terrain, dt);
+        let step = self.settings.constants(&self.grid, terrain.datum(), dt);
         let borders = *terrain.borders();
 
         let old: &Terrain = terrain;
@@ -427,6 +410,41 @@ impl PipeSolver {
         self.pace = f32::from_bits(pace);
         true
     }
+}
+
+impl PipeModel {
+    /// Constants of a sub-step.
+    pub(crate) fn constants(&self, grid: &Grid, datum: f32, dt: f32) -> Step {
+        let s = self;
+        let l = grid.cell_size();
+        let share = |rate: f32| -libm::expm1(-f64::from(rate) * f64::from(dt)) as f32;
+        let sine = libm::sin(f64::from(s.min_tilt).to_radians()) as f32;
+        // Never zero: bedrock's share is counted from soil's.
+        let soil_share = share(s.soil_erosion).max(1e-12);
+        Step {
+            datum,
+            per_length: dt / l,
+            push: s.gravity * dt / l,
+            drag: s.gravity * s.roughness * s.roughness * dt,
+            calm: (CALMING * dt / l).min(0.25),
+            gravity: s.gravity,
+            gradient: 0.5 / l,
+            capacity: s.capacity,
+            full_depth: s.full_depth,
+            min_sine_squared: sine * sine,
+            rounding: s.rounding / (l * l),
+            soil_share,
+            rock_per_soil: share(s.bedrock_erosion) / soil_share,
+            fall_share: share(s.deposition),
+        }
+    }
+}
+
+/// The longest stable sub-step where the most of g·d + v² is `pace`. units: s
+pub(crate) fn longest_step(pace: f32, cell_size: f32) -> f32 {
+    // (√(g·d) + v)² ≤ 2·(g·d + v²)
+    let signal = (2.0 * pace).sqrt();
+    COURANT * cell_size / signal.max(1e-3)
 }
 
 /// Most of v² on a terrain whose water another solver moved. units: m²/s²

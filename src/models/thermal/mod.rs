@@ -19,6 +19,8 @@
 
 mod solver;
 
+#[cfg(feature = "gpu")]
+pub(crate) use solver::Pass;
 pub use solver::ThermalSolver;
 
 use crate::terrain::{SettingsError, in_range};

@@ -38,17 +38,17 @@ pub struct ThermalSolver {
 }
 
 /// Constants of one pass.
-#[derive(Clone, Copy)]
-struct Pass {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pass {
     /// Height differences at rest along an axis and a diagonal. units: m
-    rest: [f32; 2],
+    pub rest: [f32; 2],
     /// Shares of the excess that move along an axis and a diagonal.
-    share: [f32; 2],
+    pub share: [f32; 2],
     /// Largest stable slope of bedrock as a fall to an axis neighbour. units: m
-    rock_rest: f32,
+    pub rock_rest: f32,
     /// Bedrock broken for each metre of fall beyond that.
-    breaking: f32,
-    shelter: f32,
+    pub breaking: f32,
+    pub shelter: f32,
     /// Adding and subtracting it rounds a flow to a multiple of the quantum.
     rounder: f32,
 }
@@ -83,6 +83,30 @@ impl Solver for ThermalSolver {
         if !(self.grid.matches(terrain.grid()) && dt > 0.0 && dt.is_finite()) {
             return;
         }
+        let (passes, pass) = self.plan(dt);
+        for _ in 0..passes {
+            let known = (terrain.id.get(), terrain.revision());
+            let deepest = match self.deepest {
+                Some((id, revision, deepest)) if (id, revision) == known => deepest,
+                _ => deepest_of(&workers, terrain.soil()),
+            };
+            let rounder = ROUNDER * quantum(deepest);
+            self.pass(&workers, terrain, &Pass { rounder, ..pass });
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
+        let (passes, pass) = self.plan(dt);
+        Some(crate::gpu::GpuJob(crate::gpu::GpuTask::Thermal(
+            passes, pass,
+        )))
+    }
+}
+
+impl ThermalSolver {
+    /// How many passes a step takes, and what they are like.
+    fn plan(&self, dt: f32) -> (u32, Pass) {
         let l = self.grid.cell_size();
         let whole = self.settings.mobility * dt / (l * l);
         let passes = ((whole / MAX_SHARE).ceil() as u32).clamp(1, MAX_PASSES);
@@ -98,19 +122,9 @@ impl Solver for ThermalSolver {
             shelter: self.settings.shelter,
             rounder: 0.0,
         };
-        for _ in 0..passes {
-            let known = (terrain.id.get(), terrain.revision());
-            let deepest = match self.deepest {
-                Some((id, revision, deepest)) if (id, revision) == known => deepest,
-                _ => deepest_of(&workers, terrain.soil()),
-            };
-            let rounder = ROUNDER * quantum(deepest);
-            self.pass(&workers, terrain, &Pass { rounder, ..pass });
-        }
+        (passes, pass)
     }
-}
 
-impl ThermalSolver {
     fn pass(&mut self, workers: &Workers, terrain: &mut Terrain, pass: &Pass) {
         let (width, height) = (self.grid.width(), self.grid.height());
         let halos: Vec<Halo> = (0..height)

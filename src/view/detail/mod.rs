@@ -85,6 +85,20 @@ impl ChunkDetail {
         }
     }
 
+    /// Four bits a level: own, west, east, north, south; and the corners.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn packed(&self) -> [u32; 2] {
+        let pack = |levels: &[u8]| {
+            let bits = levels.iter().rev();
+            bits.fold(0, |packed, level| packed << 4 | u32::from(*level))
+        };
+        let [west, east, north, south] = self.edges;
+        [
+            pack(&[self.own, west, east, north, south]),
+            pack(&self.corners),
+        ]
+    }
+
     /// The level of the chunk itself.
     pub fn level(&self) -> u8 {
         self.own

@@ -2,7 +2,7 @@
 
 use super::surface::{Cells, LiveCells, Rule, Vertex, WIDEST_STREAM};
 use crate::{
-    terrain::{Grid, Terrain},
+    terrain::{Grid, TILE, Terrain},
     view::{ChunkDetail, detail::Lattice},
 };
 use bevy::{
@@ -45,6 +45,9 @@ pub struct WaterChunkSource {
     /// Vertices by the rules of coarser levels, in their order. They lie too
     /// far apart for a copy of all cells between them.
     coarse: Vec<Vertex>,
+    /// All of the chunk is covered: the GPU moves the vertices, and water may
+    /// come to any of them.
+    covers_all: bool,
 }
 
 /// The vertices of a chunk and a ring around them, cut at the border.
@@ -167,6 +170,46 @@ impl WaterChunkSource {
             lattice,
             cells: (detail.level() == 0).then(|| CopiedCells::copy(terrain, first, last, thinnest)),
             coarse,
+            covers_all: false,
+        })
+    }
+
+    /// The whole chunk, wet or dry, for a GPU that moves the vertices; nothing
+    /// if water is farther away than a chunk.
+    pub(crate) fn covering_all(
+        terrain: &Terrain,
+        chunk: UVec2,
+        thinnest: f32,
+        detail: ChunkDetail,
+    ) -> Option<Self> {
+        let grid = *terrain.grid();
+        let (first, last) = grid.chunk_cells(chunk);
+        let from = first.saturating_sub(UVec2::splat(TILE));
+        let to = (last + TILE).min(grid.size() - 1);
+        if !any_deeper(terrain, from, to, thinnest) {
+            return None;
+        }
+        let lattice = Lattice::new(last - first, detail);
+        let live = LiveCells { terrain, thinnest };
+        let mut coarse = Vec::with_capacity(lattice.capacity());
+        lattice.each_vertex(|place, _| {
+            let at = first + place;
+            let depth = live.depth(at.x, at.y);
+            coarse.push(Vertex {
+                height: live.ground(at.x, at.y) + depth,
+                normal: Vec3::Y,
+                depth,
+                ..Vertex::default()
+            });
+        });
+        Some(Self {
+            first,
+            quads: last - first,
+            grid,
+            lattice,
+            cells: None,
+            coarse,
+            covers_all: true,
         })
     }
 
@@ -197,7 +240,7 @@ impl WaterChunkSource {
         let mut indices: Vec<u16> = Vec::with_capacity(count * 6);
         self.lattice.each_patch(|triangles| {
             let mut corners = triangles.iter().flatten();
-            if corners.any(|&i| is_wet[usize::from(i)]) {
+            if self.covers_all || corners.any(|&i| is_wet[usize::from(i)]) {
                 indices.extend(triangles.iter().flatten());
             }
         });

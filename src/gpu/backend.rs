@@ -1,0 +1,543 @@
+//! Who runs the models: the choice, the change from one to the other, and the
+//! frame's orders and answers. Main world only.
+
+use super::{
+    limits::missing,
+    mirror::Mirror,
+    order::{Answer, Land, Mailbox, Order},
+    passes::Readiness,
+};
+use crate::{
+    models::{pipe::PipeModel, thermal},
+    schedule::{Erosion, ErosionTime, LastRun},
+    terrain::{Grid, Terrain},
+};
+use bevy::{
+    math::DVec2,
+    platform::time::Instant,
+    prelude::*,
+    render::{
+        render_resource::WgpuLimits,
+        renderer::{RenderAdapterInfo, RenderDevice},
+    },
+};
+use core::time::Duration;
+
+/// Who runs the models. May be changed at any time: the state moves over.
+#[derive(Resource, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[reflect(Resource, Default)]
+pub enum ErosionBackend {
+    /// The GPU, if there is one that has what is needed; else the CPU, with one
+    /// warning that says what is missing. A software adapter is no GPU.
+    Auto,
+    /// The CPU: same bits on any machine.
+    #[default]
+    Cpu,
+    /// The GPU, even if it is a software one; else the CPU, with one warning.
+    Gpu,
+}
+
+/// Who really runs the models now.
+#[derive(Resource, Reflect, Clone, Debug, Default, PartialEq, Eq)]
+#[reflect(Resource, Default)]
+pub struct ErosionBackendStatus {
+    /// Whether the GPU runs them.
+    pub on_gpu: bool,
+    /// The adapter's name, if there is a renderer.
+    pub adapter: Option<String>,
+    /// Why the GPU does not run them although it should.
+    pub missing: Vec<String>,
+    /// Whether something that happened on the GPU is not in the terrain yet.
+    pub mirror_is_behind: bool,
+}
+
+/// The models moved from one backend to the other.
+#[derive(Message, Clone, Debug, PartialEq, Eq)]
+pub struct BackendChanged {
+    /// Whether the GPU runs them from now on.
+    pub on_gpu: bool,
+    /// Why, e.g. `asked for` or `the device was lost`.
+    pub reason: String,
+}
+
+/// Edits took more than was left on the GPU when they got there. What was
+/// missing is booked as added by edits.
+#[derive(Message, Clone, Copy, Debug, PartialEq)]
+pub struct EditsFellShort {
+    /// Loose ground. units: m³
+    pub solids: f64,
+    /// Water. units: m³
+    pub water: f64,
+}
+
+/// What is read back from the GPU, and how much of it a frame.
+#[derive(Resource, Reflect, Clone, Debug, PartialEq)]
+#[reflect(Resource, Default)]
+pub struct ReadBack {
+    /// Tiles of 64 × 64 cells a frame, besides those asked for. With 0, only
+    /// what is asked for comes back.
+    pub tiles_per_frame: usize,
+    /// Seconds between two readings of everything at once, which serve when the
+    /// device is lost, and for the ledger; as many times longer as the terrain is
+    /// larger than 1024². units: s
+    pub whole_every: f32,
+    tiles: Vec<UVec2>,
+    everything: bool,
+}
+
+impl Default for ReadBack {
+    fn default() -> Self {
+        Self {
+            tiles_per_frame: 64,
+            whole_every: 5.0,
+            tiles: Vec::new(),
+            everything: false,
+        }
+    }
+}
+
+impl ReadBack {
+    /// Asks for tiles to be read before others, if they changed. Colliders near
+    /// bodies do so by themselves.
+    pub fn ask(&mut self, tiles: impl IntoIterator<Item = UVec2>) {
+        self.tiles.extend(tiles);
+    }
+
+    /// Asks for everything, of one moment: [`MirrorWhole`] says when it is there.
+    pub fn ask_everything(&mut self) {
+        self.everything = true;
+    }
+}
+
+/// The whole terrain is as it was on the GPU at one step, ledger included.
+#[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MirrorWhole {
+    /// That step.
+    pub step: u64,
+}
+
+/// What a model wants the GPU to do. Only our own models have passes.
+pub struct GpuJob<'a>(pub(crate) GpuTask<'a>);
+
+/// What there are passes for.
+pub(crate) enum GpuTask<'a> {
+    /// Rain, by a map if there is one. units: m
+    Rain(f32, Option<&'a [f32]>),
+    /// Evaporation. units: m
+    Drying(f32),
+    Pipe(&'a PipeModel),
+    Thermal(u32, thermal::Pass),
+}
+
+#[derive(Debug, Default)]
+enum Phase {
+    #[default]
+    Cpu,
+    Running(Box<Mirror>),
+    /// Waits for the last answer.
+    Leaving(Box<Mirror>),
+}
+
+/// Orders and answers of the GPU.
+#[derive(Resource, Default)]
+pub(crate) struct GpuControl {
+    phase: Phase,
+    pub(super) outbox: Vec<Order>,
+    pub(super) land: Land,
+    pub(super) mailbox: Mailbox,
+    pub(super) readiness: Option<Readiness>,
+    /// Set when the device is gone for good.
+    pub(super) lost: bool,
+    /// The terrain when it was last whole: all that is left if the device is lost.
+    snapshot: Option<Box<Terrain>>,
+    warned: bool,
+    step: u64,
+    rain_map: Option<Vec<f32>>,
+    /// A model on the host lets the water flow.
+    host_flows: bool,
+    /// Frames with orders that no answer came to yet: when each was sent, and
+    /// its steps.
+    unanswered: Vec<(Instant, u32)>,
+    steps_this_frame: u32,
+    last_answer: Option<Instant>,
+    /// Time of a step on the GPU. units: s
+    step_time: Option<f64>,
+    whole_at: Option<Instant>,
+    /// Whether the answers that make the mirror whole are still to come.
+    whole_pending: bool,
+}
+
+/// Frames that the GPU may be behind before it gets no more steps.
+const MOST_UNANSWERED: usize = 3;
+
+impl GpuControl {
+    /// Whether the GPU runs the models.
+    pub fn is_running(&self) -> bool {
+        matches!(self.phase, Phase::Running(_))
+    }
+
+    /// How many steps this frame may order; none limits them when the CPU runs.
+    pub fn allowed_steps(&self, budget: Option<Duration>) -> u32 {
+        match (&self.phase, budget) {
+            (Phase::Cpu, _) => u32::MAX,
+            (Phase::Leaving(_), _) => 0,
+            (Phase::Running(_), None) => u32::MAX,
+            (Phase::Running(_), Some(_)) if self.unanswered.len() >= MOST_UNANSWERED => 0,
+            (Phase::Running(_), Some(budget)) => match self.step_time {
+                Some(time) if time > 0.0 => ((budget.as_secs_f64() / time) as u32).clamp(1, 4096),
+                _ => 1,
+            },
+        }
+    }
+
+    /// Notes that a step was ordered.
+    pub fn count_step(&mut self, step: u64) {
+        self.step = step;
+        self.steps_this_frame += 1;
+    }
+
+    /// Sends what the host changed.
+    fn flush(&mut self, terrain: &Terrain) {
+        let (Phase::Running(mirror) | Phase::Leaving(mirror)) = &mut self.phase else {
+            return;
+        };
+        let differences = mirror.differences(terrain);
+        if let Some(map) = mirror.new_hardness() {
+            self.outbox.push(Order::Hardness(map));
+        }
+        if !differences.is_empty() {
+            self.outbox.push(Order::Differences(differences));
+        }
+        self.land.datum = terrain.datum();
+        self.land.borders = *terrain.borders();
+    }
+
+    /// Orders a job of a model.
+    pub fn order(&mut self, job: GpuJob, terrain: &mut Terrain, dt: f32) {
+        self.flush(terrain);
+        if matches!(job.0, GpuTask::Pipe(_)) && self.host_flows {
+            // The GPU does not know how the water flows.
+            self.start(terrain);
+        }
+        let Phase::Running(mirror) = &self.phase else {
+            return;
+        };
+        match job.0 {
+            GpuTask::Rain(rain, map) => {
+                if self.rain_map.as_deref() != map {
+                    self.rain_map = map.map(Into::into);
+                    self.outbox.push(Order::RainMap(self.rain_map.clone()));
+                }
+                self.outbox.push(Order::Weather { rain, drying: 0.0 });
+            }
+            GpuTask::Drying(drying) => match self.outbox.last_mut() {
+                // One pass does both.
+                Some(Order::Weather { drying: dry, .. }) if *dry == 0.0 => *dry = drying,
+                _ => self.outbox.push(Order::Weather { rain: 0.0, drying }),
+            },
+            GpuTask::Pipe(model) => {
+                let grid = terrain.grid();
+                self.land.gravity = model.gravity;
+                let (dt, sub_steps) = split(dt, mirror.pace, grid, model.max_substeps);
+                let step = model.constants(grid, terrain.datum(), dt);
+                self.outbox.push(Order::Pipe {
+                    dt,
+                    sub_steps,
+                    step,
+                });
+            }
+            GpuTask::Thermal(passes, pass) => self.outbox.push(Order::Thermal { passes, pass }),
+        }
+    }
+
+    /// Notes that a model on the host lets the water flow.
+    pub fn host_moves_water(&mut self) {
+        self.host_flows = true;
+        if let Phase::Running(mirror) = &mut self.phase {
+            mirror.keeps_flow = true;
+        }
+    }
+
+    /// Steps since a tile was read back; 0 while the CPU runs.
+    pub fn age(&self, tile: UVec2) -> u64 {
+        match &self.phase {
+            Phase::Running(mirror) | Phase::Leaving(mirror) => mirror.age(tile, self.step),
+            Phase::Cpu => 0,
+        }
+    }
+
+    /// Whether orders or answers are on their way, or tiles wait to be read.
+    fn is_behind(&self) -> bool {
+        let stale = match &self.phase {
+            Phase::Running(mirror) | Phase::Leaving(mirror) => mirror.wants_any(1),
+            Phase::Cpu => false,
+        };
+        stale || self.steps_this_frame > 0 || !self.unanswered.is_empty()
+    }
+
+    /// Begins anew on the GPU.
+    fn start(&mut self, terrain: &mut Terrain) {
+        terrain.let_flow();
+        let (mirror, upload) = Mirror::new(terrain, self.step, self.land.gravity);
+        self.outbox.clear();
+        self.outbox.push(Order::Upload(Box::new(upload)));
+        self.rain_map = None;
+        self.host_flows = false;
+        self.snapshot = None;
+        self.unanswered.clear();
+        self.whole_pending = false;
+        self.whole_at = Some(Instant::now());
+        self.phase = Phase::Running(Box::new(mirror));
+    }
+
+    fn stop(&mut self) {
+        self.snapshot = None;
+        self.outbox.clear();
+        self.outbox.push(Order::Forget);
+        self.unanswered.clear();
+        self.phase = Phase::Cpu;
+    }
+
+    fn ask_everything(&mut self) {
+        let (Phase::Running(mirror) | Phase::Leaving(mirror)) = &mut self.phase else {
+            return;
+        };
+        let asks = mirror.ask_all(self.step);
+        self.outbox.extend(asks.into_iter().map(Order::Ask));
+        self.unanswered
+            .push((Instant::now(), self.steps_this_frame));
+        self.steps_this_frame = 0;
+        self.whole_pending = true;
+        self.whole_at = Some(Instant::now());
+    }
+
+    /// Takes an answer in; returns what edits took in vain, and whether the
+    /// mirror is whole now.
+    fn take(&mut self, answer: &Answer, terrain: &mut Terrain, run: &mut LastRun) -> (DVec2, bool) {
+        let (Phase::Running(mirror) | Phase::Leaving(mirror)) = &mut self.phase else {
+            return (DVec2::ZERO, false);
+        };
+        if answer.ask.terrain != terrain.id.get() {
+            return (DVec2::ZERO, false);
+        }
+        let news = mirror.take(answer, terrain);
+        run.lost_by_models += news.lost;
+        let mut whole = false;
+        if answer.ask.last {
+            let now = Instant::now();
+            if !self.unanswered.is_empty() {
+                let (sent, steps) = self.unanswered.remove(0);
+                let from = self.last_answer.map_or(sent, |last| last.max(sent));
+                if steps > 0 {
+                    let time = (now - from).as_secs_f64() / f64::from(steps);
+                    let old = self.step_time.unwrap_or(time);
+                    self.step_time = Some(0.8 * old + 0.2 * time);
+                }
+            }
+            self.last_answer = Some(now);
+            whole = answer.ask.whole;
+            if whole {
+                self.whole_pending = false;
+            }
+        }
+        (news.short, whole)
+    }
+}
+
+/// Tells erosion that the graphics device is lost: the CPU goes on from the
+/// last moment at which everything was read back, and [`BackendChanged`] says
+/// so. The plugin sees to it; only a `RenderErrorHandler` of your own, inserted
+/// after the plugin, must call this.
+pub fn device_lost(main_world: &mut World) {
+    if let Some(mut control) = main_world.get_resource_mut::<GpuControl>() {
+        control.lost = true;
+    }
+}
+
+/// Equal sub-steps that are stable for what is known of the water.
+fn split(dt: f32, pace: f32, grid: &Grid, most: u32) -> (f32, u32) {
+    let longest = crate::models::pipe::longest_step(pace, grid.cell_size());
+    let parts = (dt / longest).ceil().clamp(1.0, most as f32);
+    ((dt / parts).min(longest), parts as u32)
+}
+
+/// Why the GPU cannot run this terrain.
+fn obstacles(
+    backend: ErosionBackend,
+    grid: &Grid,
+    control: &GpuControl,
+    limits: Option<&WgpuLimits>,
+    adapter: Option<&RenderAdapterInfo>,
+) -> Vec<String> {
+    let Some(limits) = limits else {
+        return vec!["a renderer: there is none".into()];
+    };
+    let mut missing = missing(limits, grid);
+    if control.lost {
+        missing.push("the device was lost".into());
+    }
+    // The type itself is not re-exported by Bevy.
+    let software = adapter.is_some_and(|info| format!("{:?}", info.device_type) == "Cpu");
+    if backend == ErosionBackend::Auto && software {
+        missing.push("the adapter is a software one".into());
+    }
+    if let Some(Readiness::Failed(reason)) = &control.readiness {
+        missing.push(reason.clone());
+    }
+    missing
+}
+
+/// Takes answers in, and changes the backend when asked to.
+pub(super) fn receive(
+    terrain: Option<ResMut<Terrain>>,
+    backend: Res<ErosionBackend>,
+    mut status: ResMut<ErosionBackendStatus>,
+    mut control: ResMut<GpuControl>,
+    mut last: ResMut<LastRun>,
+    device: Option<Res<RenderDevice>>,
+    adapter: Option<Res<RenderAdapterInfo>>,
+    mut changes: MessageWriter<BackendChanged>,
+    mut whole: MessageWriter<MirrorWhole>,
+    mut shortages: MessageWriter<EditsFellShort>,
+) {
+    let control = &mut *control;
+    if status.adapter.is_none() {
+        status.adapter = adapter.as_ref().map(|info| info.name.clone());
+    }
+    let Some(mut terrain) = terrain else {
+        if !matches!(control.phase, Phase::Cpu) {
+            control.stop();
+            status.on_gpu = false;
+        }
+        return;
+    };
+    last.mixes_moments = !matches!(control.phase, Phase::Cpu);
+    let replaced = match &control.phase {
+        Phase::Running(mirror) | Phase::Leaving(mirror) => !mirror.is_of(&terrain),
+        Phase::Cpu => false,
+    };
+    if !replaced {
+        control.flush(&terrain);
+    }
+    for answer in control.mailbox.take() {
+        let (short, is_whole) = control.take(&answer, &mut terrain, &mut last);
+        if short.max_element() > 0.0 {
+            shortages.write(EditsFellShort {
+                solids: short.x,
+                water: short.y,
+            });
+        }
+        if is_whole {
+            last.mixes_moments = false;
+            control.snapshot = Some(Box::new(terrain.clone()));
+            whole.write(MirrorWhole {
+                step: answer.ask.step,
+            });
+            if matches!(control.phase, Phase::Leaving(_)) {
+                control.stop();
+                status.on_gpu = false;
+                changes.write(BackendChanged {
+                    on_gpu: false,
+                    reason: "asked for".into(),
+                });
+            }
+        }
+    }
+
+    let limits = device.as_ref().map(|device| device.limits());
+    let lacks = match *backend {
+        ErosionBackend::Cpu => Vec::new(),
+        choice => obstacles(
+            choice,
+            terrain.grid(),
+            control,
+            limits.as_ref(),
+            adapter.as_deref(),
+        ),
+    };
+    let wants_gpu = *backend != ErosionBackend::Cpu && lacks.is_empty();
+    if !lacks.is_empty() && !control.warned {
+        control.warned = true;
+        warn!("erosion runs on the CPU: {}", lacks.join("; "));
+    }
+    if status.missing != lacks {
+        status.missing = lacks;
+    }
+    let ready = control.readiness == Some(Readiness::Ready);
+    match &control.phase {
+        Phase::Running(_) if control.lost => {
+            if let Some(snapshot) = control.snapshot.take() {
+                terrain.return_to(*snapshot);
+            }
+            control.stop();
+            control.outbox.clear();
+            status.on_gpu = false;
+            changes.write(BackendChanged {
+                on_gpu: false,
+                reason: "the device was lost".into(),
+            });
+        }
+        Phase::Running(_) if replaced && wants_gpu => control.start(&mut terrain),
+        Phase::Running(_) | Phase::Leaving(_) if replaced => {
+            control.stop();
+            status.on_gpu = false;
+        }
+        Phase::Running(_) if !wants_gpu => {
+            if let Phase::Running(mirror) = core::mem::take(&mut control.phase) {
+                control.phase = Phase::Leaving(mirror);
+                control.ask_everything();
+            }
+        }
+        Phase::Cpu if wants_gpu && ready => {
+            control.start(&mut terrain);
+            status.on_gpu = true;
+            changes.write(BackendChanged {
+                on_gpu: true,
+                reason: "asked for".into(),
+            });
+        }
+        _ => {}
+    }
+}
+
+/// Sends the rest of the frame's orders, and asks for what is to come back.
+pub(super) fn send(
+    terrain: Option<Res<Terrain>>,
+    time: Res<Time<Erosion>>,
+    mut control: ResMut<GpuControl>,
+    mut read_back: ResMut<ReadBack>,
+    mut status: ResMut<ErosionBackendStatus>,
+) {
+    let control = &mut *control;
+    control.step = time.steps();
+    let Some(terrain) = terrain else { return };
+    control.flush(&terrain);
+    let behind = !matches!(control.phase, Phase::Cpu) && control.is_behind();
+    if status.mirror_is_behind != behind {
+        status.mirror_is_behind = behind;
+    }
+    let Phase::Running(mirror) = &mut control.phase else {
+        read_back.tiles.clear();
+        read_back.everything = false;
+        return;
+    };
+    for tile in read_back.tiles.drain(..) {
+        mirror.want(tile.y * terrain.grid().tiles().x + tile.x);
+    }
+    let everything = core::mem::take(&mut read_back.everything);
+    let size = terrain.grid().cells() as f32 / (1 << 20) as f32;
+    let interval = read_back.whole_every * size.max(1.0);
+    let due = control
+        .whole_at
+        .is_none_or(|at| at.elapsed().as_secs_f32() >= interval);
+    if everything || due && !control.whole_pending {
+        control.ask_everything();
+    } else if control.steps_this_frame > 0 || mirror.wants_any(read_back.tiles_per_frame) {
+        let asks = mirror.ask(control.step, read_back.tiles_per_frame, false);
+        control.outbox.extend(asks.into_iter().map(Order::Ask));
+        control
+            .unanswered
+            .push((Instant::now(), control.steps_this_frame));
+        control.steps_this_frame = 0;
+    }
+}

@@ -1,0 +1,580 @@
+//! The GPU's side: buffers of one terrain, and the orders of a frame carried
+//! out as compute passes before the cameras draw.
+
+use super::{
+    job::{GROUP, Job, NotesLayout},
+    order::{Answer, Ask, Difference, Land, Mailbox, Order, TILES_PER_ASK, Upload},
+    passes::{Pass, Passes, Source},
+};
+use crate::terrain::{Grid, TILE};
+use bevy::{
+    platform::collections::HashMap,
+    prelude::*,
+    render::{
+        diagnostic::RecordDiagnostics,
+        render_resource::{
+            BindGroup, BindGroupEntry, BindingResource, Buffer, BufferDescriptor,
+            BufferInitDescriptor, BufferUsages, CommandEncoder, ComputePassDescriptor,
+            DynamicUniformBuffer, Extent3d, MapMode, Origin3d, PipelineCache,
+            TexelCopyBufferLayout, TexelCopyTextureInfo, Texture, TextureAspect, TextureDescriptor,
+            TextureDimension, TextureFormat, TextureUsages, TextureView, TextureViewDescriptor,
+            encase,
+        },
+        renderer::{RenderContext, RenderDevice, RenderQueue},
+    },
+};
+
+/// Bytes of a cell in a packed tile.
+const CELL_BYTES: u64 = 32;
+const TILE_BYTES: u64 = TILE as u64 * TILE as u64 * CELL_BYTES;
+
+/// Orders that came from the game with this frame.
+#[derive(Resource, Default)]
+pub(super) struct Inbox {
+    pub orders: Vec<Order>,
+    pub land: Land,
+    pub mailbox: Mailbox,
+}
+
+/// A terrain's buffers.
+pub(super) struct Buffers {
+    grid: Grid,
+    layout: NotesLayout,
+    rock: [Buffer; 2],
+    cover: [Buffer; 2],
+    load: [Buffer; 2],
+    flow: [Buffer; 2],
+    notes: Buffer,
+    slides: Option<Buffer>,
+    packed: Option<Buffer>,
+    hardness: TextureView,
+    has_hardness: bool,
+    rain_map: TextureView,
+    has_rain_map: bool,
+    /// Which copy of the state, and which of the deepest soil, is the newest.
+    now: usize,
+    deep: usize,
+}
+
+/// What is on the GPU, and what is on its way back.
+#[derive(Resource, Default)]
+pub(super) struct Executor {
+    buffers: Option<Buffers>,
+    constants: DynamicUniformBuffer<Job>,
+    /// Copied, and to be mapped once the frame is submitted.
+    copied: Vec<(Buffer, Ask, usize)>,
+}
+
+/// One dispatch of a frame.
+struct Dispatch {
+    pass: Pass,
+    /// Which copy is the newest when it runs.
+    now: usize,
+    constants: u32,
+    groups: UVec3,
+    list: Option<Buffer>,
+}
+
+/// What a frame does, in its order.
+enum Work {
+    Dispatch(Dispatch),
+    /// Copies the notes, and packed tiles after them, to a buffer to be mapped.
+    CopyNotes(Buffer, bool),
+    CopyTiles(Buffer, u64, u64),
+    /// Notes which tiles changed from here on.
+    ForgetChanges,
+}
+
+/// Carries out the orders of this frame.
+pub(super) fn run_orders(
+    mut context: RenderContext,
+    queue: Res<RenderQueue>,
+    cache: Res<PipelineCache>,
+    passes: Option<Res<Passes>>,
+    mut inbox: ResMut<Inbox>,
+    mut executor: ResMut<Executor>,
+) {
+    let orders = core::mem::take(&mut inbox.orders);
+    let Some(passes) = passes.filter(|_| !orders.is_empty()) else {
+        return;
+    };
+    let device = context.render_device().clone();
+    let executor = &mut *executor;
+    executor.constants.clear();
+    let mut work = Vec::new();
+    for order in orders {
+        executor.plan(order, &inbox.land, &device, &queue, &mut work);
+    }
+    executor.constants.write_buffer(&device, &queue);
+    let Some(buffers) = &executor.buffers else {
+        return;
+    };
+    let diagnostics = context.diagnostic_recorder();
+    let diagnostics = diagnostics.as_deref();
+    let encoder = context.command_encoder();
+    let span = diagnostics.time_span(encoder, "erosion");
+    let mut groups: HashMap<(Pass, usize), BindGroup> = HashMap::default();
+    for work in &work {
+        match work {
+            Work::Dispatch(dispatch) => {
+                let (layout, pipeline) = passes.get(dispatch.pass);
+                let Some(pipeline) = cache.get_compute_pipeline(pipeline) else {
+                    // The game sends no orders before all are ready.
+                    continue;
+                };
+                let make = || {
+                    let layout = cache.get_bind_group_layout(layout);
+                    let list = dispatch.list.as_ref();
+                    let entries =
+                        buffers.entries(dispatch.pass, dispatch.now, |source| match source {
+                            Source::Constants => executor.constants.binding(),
+                            Source::List => list.map(|list| list.as_entire_binding()),
+                            _ => None,
+                        });
+                    device.create_bind_group(dispatch.pass.label(), &layout, &entries)
+                };
+                let own;
+                let group = match &dispatch.list {
+                    Some(_) => {
+                        own = make();
+                        &own
+                    }
+                    None => &*groups
+                        .entry((dispatch.pass, dispatch.now))
+                        .or_insert_with(make),
+                };
+                let label = dispatch.pass.label();
+                let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor {
+                    label: Some(label),
+                    timestamp_writes: None,
+                });
+                let span = diagnostics.pass_span(&mut pass, label);
+                pass.set_pipeline(pipeline);
+                pass.set_bind_group(0, group, &[dispatch.constants]);
+                let UVec3 { x, y, z } = dispatch.groups;
+                pass.dispatch_workgroups(x, y, z);
+                span.end(&mut pass);
+            }
+            Work::CopyNotes(to, books) => {
+                let words = match books {
+                    true => buffers.layout.words(),
+                    false => buffers.layout.books(),
+                };
+                encoder.copy_buffer_to_buffer(&buffers.notes, 0, to, 0, u64::from(words) * 4);
+            }
+            Work::CopyTiles(to, at, bytes) => {
+                if let Some(packed) = &buffers.packed {
+                    encoder.copy_buffer_to_buffer(packed, 0, to, *at, *bytes);
+                }
+            }
+            Work::ForgetChanges => forget_changes(encoder, buffers),
+        }
+    }
+    span.end(encoder);
+}
+
+fn forget_changes(encoder: &mut CommandEncoder, buffers: &Buffers) {
+    let from = u64::from(buffers.layout.ground_changed()) * 4;
+    let to = u64::from(buffers.layout.repaint()) * 4;
+    encoder.clear_buffer(&buffers.notes, from, Some(to - from));
+}
+
+impl Executor {
+    /// The terrain that is on the GPU.
+    #[cfg(feature = "render")]
+    pub fn buffers(&self) -> Option<&Buffers> {
+        self.buffers.as_ref()
+    }
+
+    /// Constants of the terrain as it is after this frame's orders.
+    #[cfg(feature = "render")]
+    pub fn constants_now(
+        &self,
+        device: &RenderDevice,
+        queue: &RenderQueue,
+    ) -> DynamicUniformBuffer<Job> {
+        let mut constants = DynamicUniformBuffer::default();
+        if let Some(buffers) = &self.buffers {
+            let land = Land::default();
+            let layout = buffers.layout;
+            let (now, deep) = (buffers.now, buffers.deep);
+            constants.push(&layout.job(&buffers.grid, land.datum, &land.borders, now, deep));
+        }
+        constants.write_buffer(device, queue);
+        constants
+    }
+
+    fn plan(
+        &mut self,
+        order: Order,
+        land: &Land,
+        device: &RenderDevice,
+        queue: &RenderQueue,
+        work: &mut Vec<Work>,
+    ) {
+        match order {
+            Order::Upload(upload) => {
+                self.buffers = Some(Buffers::new(&upload, device, queue));
+                return;
+            }
+            Order::Forget => {
+                self.buffers = None;
+                return;
+            }
+            _ => {}
+        }
+        let Some(buffers) = &mut self.buffers else {
+            return;
+        };
+        let constants = &mut self.constants;
+        let base = |buffers: &Buffers| Job {
+            gravity: land.gravity,
+            has_hardness: buffers.has_hardness.into(),
+            has_rain_map: buffers.has_rain_map.into(),
+            ..buffers.layout.job(
+                &buffers.grid,
+                land.datum,
+                &land.borders,
+                buffers.now,
+                buffers.deep,
+            )
+        };
+        let size = buffers.grid.size();
+        let over_cells = UVec3::new(size.x.div_ceil(GROUP), size.y.div_ceil(GROUP), 1);
+        match order {
+            Order::Upload(_) | Order::Forget => {}
+            Order::Hardness(map) => {
+                buffers.has_hardness = map.is_some();
+                buffers.hardness = map_texture(device, queue, size, map.as_deref());
+            }
+            Order::RainMap(map) => {
+                buffers.has_rain_map = map.is_some();
+                buffers.rain_map = map_texture(device, queue, size, map.as_deref());
+            }
+            Order::Differences(list) => {
+                // A row of workgroups must not be too long.
+                let groups = list.len().div_ceil(256) as u32;
+                let wide = groups.min(1024);
+                let job = Job {
+                    count: list.len() as u32,
+                    ..base(buffers)
+                };
+                work.push(Work::Dispatch(Dispatch {
+                    pass: Pass::Differences,
+                    now: buffers.now,
+                    constants: constants.push(&job),
+                    groups: UVec3::new(wide, groups.div_ceil(wide.max(1)), 1),
+                    list: Some(list_buffer(device, &difference_bytes(&list))),
+                }));
+            }
+            Order::Weather { rain, drying } => {
+                let job = Job {
+                    rain,
+                    drying,
+                    ..base(buffers)
+                };
+                work.push(Work::Dispatch(Dispatch {
+                    pass: Pass::Weather,
+                    now: buffers.now,
+                    constants: constants.push(&job),
+                    groups: over_cells,
+                    list: None,
+                }));
+            }
+            Order::Pipe {
+                dt,
+                sub_steps,
+                step,
+            } => {
+                for _ in 0..sub_steps {
+                    let job = base(buffers).with_pipe(dt, crate::models::pipe::COURANT, &step);
+                    let offset = constants.push(&job);
+                    for pass in Pass::PIPE {
+                        work.push(Work::Dispatch(Dispatch {
+                            pass,
+                            now: buffers.now,
+                            constants: offset,
+                            groups: over_cells,
+                            list: None,
+                        }));
+                    }
+                    buffers.now = 1 - buffers.now;
+                }
+            }
+            Order::Thermal { passes, pass } => {
+                let bytes = buffers.rock[0].size();
+                buffers
+                    .slides
+                    .get_or_insert_with(|| storage(device, "erosion slides", bytes));
+                for _ in 0..passes {
+                    let job = Job {
+                        rest: pass.rest.into(),
+                        share: pass.share.into(),
+                        rock_rest: pass.rock_rest,
+                        breaking: pass.breaking,
+                        shelter: pass.shelter,
+                        ..base(buffers)
+                    };
+                    let offset = constants.push(&job);
+                    for pass in [Pass::Shares, Pass::Slide] {
+                        work.push(Work::Dispatch(Dispatch {
+                            pass,
+                            now: buffers.now,
+                            constants: offset,
+                            groups: over_cells,
+                            list: None,
+                        }));
+                    }
+                    buffers.deep = 1 - buffers.deep;
+                }
+            }
+            Order::Ask(ask) => {
+                let notes = match ask.books {
+                    true => buffers.layout.words(),
+                    false => buffers.layout.books(),
+                };
+                let notes = u64::from(notes) * 4;
+                let count = ask.tiles.len();
+                let bytes = count as u64 * TILE_BYTES;
+                let buffer = device.create_buffer(&BufferDescriptor {
+                    label: Some("erosion answer"),
+                    size: notes + bytes,
+                    usage: BufferUsages::COPY_DST | BufferUsages::MAP_READ,
+                    mapped_at_creation: false,
+                });
+                work.push(Work::CopyNotes(buffer.clone(), ask.books));
+                if count > 0 {
+                    let most = (buffers.grid.tiles().element_product() as usize).min(TILES_PER_ASK);
+                    buffers.packed.get_or_insert_with(|| {
+                        storage(device, "erosion tiles", most as u64 * TILE_BYTES)
+                    });
+                    let bytes_of_list: Vec<u8> = ask
+                        .tiles
+                        .iter()
+                        .flat_map(|tile| tile.to_le_bytes())
+                        .collect();
+                    let groups = TILE / GROUP;
+                    work.push(Work::Dispatch(Dispatch {
+                        pass: Pass::Gather,
+                        now: buffers.now,
+                        constants: constants.push(&base(buffers)),
+                        groups: UVec3::new(groups, groups, count as u32),
+                        list: Some(list_buffer(device, &bytes_of_list)),
+                    }));
+                    work.push(Work::CopyTiles(buffer.clone(), notes, bytes));
+                }
+                if ask.last {
+                    work.push(Work::ForgetChanges);
+                }
+                self.copied.push((buffer, ask, buffers.now));
+            }
+        }
+    }
+}
+
+/// Maps what was copied, now that it is submitted. The frame does not wait: the
+/// answer is put in the mailbox whenever it is there.
+pub(super) fn map_answers(
+    mut executor: ResMut<Executor>,
+    inbox: Res<Inbox>,
+    device: Res<RenderDevice>,
+) {
+    for (buffer, ask, now) in executor.copied.drain(..) {
+        let mailbox = inbox.mailbox.clone();
+        let mapped = buffer.clone();
+        buffer.slice(..).map_async(MapMode::Read, move |result| {
+            if result.is_err() {
+                // The device is gone; whoever watches it says so.
+                return;
+            }
+            let words = {
+                let bytes = mapped.slice(..).get_mapped_range();
+                let (words, _) = bytes.as_chunks::<4>();
+                words.iter().map(|word| u32::from_le_bytes(*word)).collect()
+            };
+            mapped.unmap();
+            mailbox.put(Answer { ask, words, now });
+        });
+    }
+    // Lets callbacks run; does not wait.
+    let _ = device.poll(bevy::render::render_resource::PollType::Poll);
+}
+
+impl Buffers {
+    /// Which copy of the state is the newest.
+    #[cfg(feature = "render")]
+    pub fn now(&self) -> usize {
+        self.now
+    }
+
+    /// From here on, tiles that change are to be painted again.
+    #[cfg(feature = "render")]
+    pub fn forget_repaints(&self, encoder: &mut CommandEncoder) {
+        let from = u64::from(self.layout.repaint()) * 4;
+        let to = u64::from(self.layout.edges(0)) * 4;
+        encoder.clear_buffer(&self.notes, from, Some(to - from));
+    }
+
+    fn new(upload: &Upload, device: &RenderDevice, queue: &RenderQueue) -> Self {
+        let layout = NotesLayout::new(&upload.grid);
+        let pair = |label: &'static str, values: &[Vec2]| {
+            [0, 1].map(|_| {
+                let buffer = storage(device, label, values.len() as u64 * 8);
+                write_pairs(queue, &buffer, values);
+                buffer
+            })
+        };
+        let notes = storage(device, "erosion notes", u64::from(layout.words()) * 4);
+        let mut words = vec![0u32; layout.books() as usize];
+        words[NotesLayout::PACE[0]] = upload.pace.to_bits();
+        let states = layout.tile_states(0) as usize..layout.tile_states(1) as usize;
+        // All tiles are taken as wet, and the first sub-step looks.
+        words[states].fill(0b1_1111);
+        let edges = layout.edges(0) as usize;
+        for (word, edge) in words[edges..].iter_mut().zip(&upload.edges) {
+            *word = edge.to_bits();
+        }
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        queue.write_buffer(&notes, 0, &bytes);
+        Self {
+            grid: upload.grid,
+            layout,
+            rock: pair("erosion rock", &upload.rock),
+            cover: pair("erosion cover", &upload.cover),
+            load: pair("erosion load", &upload.load),
+            flow: pair("erosion flow", &upload.flow),
+            notes,
+            slides: None,
+            packed: None,
+            hardness: map_texture(device, queue, UVec2::ONE, None),
+            has_hardness: false,
+            rain_map: map_texture(device, queue, UVec2::ONE, None),
+            has_rain_map: false,
+            now: 0,
+            deep: 0,
+        }
+    }
+
+    /// What a pass binds; `others` are those that are not the terrain's.
+    pub fn entries<'a>(
+        &'a self,
+        pass: Pass,
+        now: usize,
+        others: impl Fn(Source) -> Option<BindingResource<'a>>,
+    ) -> Vec<BindGroupEntry<'a>> {
+        let next = 1 - now;
+        let resource = |source: Source| -> Option<BindingResource<'a>> {
+            let buffer = match source {
+                Source::Hardness => return Some(BindingResource::TextureView(&self.hardness)),
+                Source::RainMap => return Some(BindingResource::TextureView(&self.rain_map)),
+                Source::Notes => &self.notes,
+                Source::Rock => &self.rock[now],
+                Source::NewRock => &self.rock[next],
+                Source::Cover => &self.cover[now],
+                Source::NewCover => &self.cover[next],
+                Source::Load => &self.load[now],
+                Source::NewLoad => &self.load[next],
+                Source::Flow => &self.flow[now],
+                Source::NewFlow => &self.flow[next],
+                Source::Slides => self.slides.as_ref()?,
+                Source::Packed => self.packed.as_ref()?,
+                other => return others(other),
+            };
+            Some(buffer.as_entire_binding())
+        };
+        let bindings = pass.bindings().iter().enumerate();
+        bindings
+            .filter_map(|(number, (source, _))| {
+                Some(BindGroupEntry {
+                    binding: number as u32,
+                    resource: resource(*source)?,
+                })
+            })
+            .collect()
+    }
+}
+
+fn storage(device: &RenderDevice, label: &'static str, bytes: u64) -> Buffer {
+    device.create_buffer(&BufferDescriptor {
+        label: Some(label),
+        size: bytes.max(16),
+        usage: BufferUsages::STORAGE | BufferUsages::COPY_DST | BufferUsages::COPY_SRC,
+        mapped_at_creation: false,
+    })
+}
+
+fn list_buffer(device: &RenderDevice, bytes: &[u8]) -> Buffer {
+    device.create_buffer_with_data(&BufferInitDescriptor {
+        label: Some("erosion list"),
+        contents: bytes,
+        usage: BufferUsages::STORAGE,
+    })
+}
+
+fn difference_bytes(list: &[Difference]) -> Vec<u8> {
+    let mut bytes = encase::StorageBuffer::new(Vec::with_capacity(list.len() * Difference::SIZE));
+    match bytes.write(&list) {
+        Ok(()) => bytes.into_inner(),
+        // A vector grows as it must.
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Writes in pieces, so that no copy of everything is needed.
+fn write_pairs(queue: &RenderQueue, buffer: &Buffer, values: &[Vec2]) {
+    const PIECE: usize = 1 << 20;
+    for (number, piece) in values.chunks(PIECE).enumerate() {
+        let bytes: Vec<u8> = piece
+            .iter()
+            .flat_map(|pair| pair.to_array())
+            .flat_map(f32::to_le_bytes)
+            .collect();
+        queue.write_buffer(buffer, (number * PIECE * 8) as u64, &bytes);
+    }
+}
+
+/// A map of one number a cell; one zero if there is none.
+fn map_texture(
+    device: &RenderDevice,
+    queue: &RenderQueue,
+    size: UVec2,
+    map: Option<&[f32]>,
+) -> TextureView {
+    let size = if map.is_some() { size } else { UVec2::ONE };
+    let extent = Extent3d {
+        width: size.x,
+        height: size.y,
+        depth_or_array_layers: 1,
+    };
+    let texture: Texture = device.create_texture(&TextureDescriptor {
+        label: Some("erosion map"),
+        size: extent,
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: TextureDimension::D2,
+        format: TextureFormat::R32Float,
+        usage: TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST,
+        view_formats: &[],
+    });
+    let values = map.unwrap_or(&[0.0]);
+    let bytes: Vec<u8> = values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
+    queue.write_texture(
+        TexelCopyTextureInfo {
+            texture: &texture,
+            mip_level: 0,
+            origin: Origin3d::ZERO,
+            aspect: TextureAspect::All,
+        },
+        &bytes,
+        TexelCopyBufferLayout {
+            offset: 0,
+            bytes_per_row: Some(size.x * 4),
+            rows_per_image: None,
+        },
+        extent,
+    );
+    texture.create_view(&TextureViewDescriptor::default())
+}

@@ -1,0 +1,470 @@
+//! Keeps the game's terrain and the GPU's in step, both ways.
+//!
+//! While the GPU runs it is the truth, and [`Terrain`] mirrors it. Whatever the
+//! host changes in the mirror (edits, springs, models that have no passes)
+//! travels to the GPU as differences, so that nothing the GPU did in the
+//! meantime is lost. A tile that comes back takes the place of the mirror's,
+//! with those differences on top that were sent after it was read.
+
+use super::{
+    job::{NotesLayout, TERMS},
+    order::{Answer, Ask, Difference, TILES_PER_ASK, Upload},
+};
+use crate::terrain::{Grid, TILE, Terrain};
+use bevy::math::*;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Bedrock, its rest, soil, water, its rest, suspended sediment.
+type Cell = [f32; 6];
+
+/// Numbers of a cell in an answer.
+const CELL_WORDS: usize = 8;
+
+/// The mirror of a terrain on the GPU.
+#[derive(Debug)]
+pub(crate) struct Mirror {
+    terrain: u64,
+    grid: Grid,
+    layout: NotesLayout,
+    /// What the GPU is known or bound to have: the mirror as it was when it was
+    /// last compared.
+    known: Vec<Cell>,
+    /// Revisions of ground and water up to which `known` is the mirror.
+    seen: (u64, u64),
+    /// Differences sent so far, and those that no answer knows of yet.
+    sent: u64,
+    under_way: VecDeque<(u64, BTreeMap<u32, Vec<Difference>>)>,
+    /// The step at which each tile was read.
+    read_at: Vec<u64>,
+    /// Tiles that changed on the GPU since they were read, and since when.
+    stale: BTreeMap<u32, u64>,
+    /// Tiles that someone needs soon.
+    wanted: BTreeSet<u32>,
+    asked: BTreeSet<u32>,
+    /// Most of g·d + v² that is known of. units: m²/s²
+    pub pace: f32,
+    /// Books as they were last read.
+    books: [f64; TERMS as usize],
+    /// Erosion time that sub-steps could not cover, as last read. units: s
+    lost: f32,
+    /// The flow is the host's own, not a mirror of the GPU's.
+    pub keeps_flow: bool,
+    /// The hardness map that the GPU has.
+    hardness: Option<Vec<f32>>,
+    hardness_changed: bool,
+}
+
+/// What an answer brought besides the tiles.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct News {
+    /// Erosion time lost since the last. units: s
+    pub lost: f32,
+    /// Solids and water that edits took although they were not there. units: m³
+    pub short: DVec2,
+}
+
+impl Mirror {
+    /// A mirror of a terrain that is being uploaded.
+    pub fn new(terrain: &Terrain, step: u64, gravity: f32) -> (Self, Upload) {
+        let grid = *terrain.grid();
+        let known: Vec<Cell> = (0..grid.cells())
+            .map(|cell| cell_of(terrain, cell))
+            .collect();
+        let pair = |a: usize, b: usize| known.iter().map(|cell| vec2(cell[a], cell[b])).collect();
+        let (flow, edges) = match terrain.flow() {
+            Some(flow) => {
+                let faces = flow.east.iter().zip(&flow.south);
+                let edges = flow.west_border.iter().chain(&flow.north_border);
+                (
+                    faces.map(|(east, south)| vec2(*east, *south)).collect(),
+                    edges.copied().collect(),
+                )
+            }
+            None => (
+                vec![Vec2::ZERO; grid.cells()],
+                vec![0.0; grid.width() + grid.height()],
+            ),
+        };
+        let mut pace = 0.0f32;
+        for y in 0..grid.size().y {
+            for x in 0..grid.size().x {
+                let depth = terrain.water()[grid.index(x, y)];
+                let wave = gravity * depth;
+                let speed = terrain.velocity(x, y).length_squared();
+                pace = pace.max(wave + speed.min(4.0 * wave));
+            }
+        }
+        let upload = Upload {
+            grid,
+            rock: pair(0, 1),
+            cover: pair(2, 3),
+            load: pair(5, 4),
+            flow,
+            edges,
+            pace,
+        };
+        let mirror = Self {
+            terrain: terrain.id.get(),
+            layout: NotesLayout::new(&grid),
+            seen: (terrain.revision(), terrain.water_revision()),
+            sent: 0,
+            under_way: VecDeque::new(),
+            read_at: vec![step; grid.tiles().element_product() as usize],
+            stale: BTreeMap::new(),
+            wanted: BTreeSet::new(),
+            asked: BTreeSet::new(),
+            pace,
+            books: [0.0; TERMS as usize],
+            lost: 0.0,
+            keeps_flow: false,
+            hardness: terrain.hardness().map(Into::into),
+            hardness_changed: true,
+            known,
+            grid,
+        };
+        (mirror, upload)
+    }
+
+    /// Whether it is the mirror of this terrain.
+    pub fn is_of(&self, terrain: &Terrain) -> bool {
+        self.terrain == terrain.id.get()
+    }
+
+    /// What the host changed since this was last asked for.
+    pub fn differences(&mut self, terrain: &Terrain) -> Vec<Difference> {
+        let mut tiles: BTreeSet<u32> = BTreeSet::new();
+        let wide = self.grid.tiles().x;
+        let number = |tile: UVec2| tile.y * wide + tile.x;
+        tiles.extend(terrain.tiles_changed_since(self.seen.0).map(number));
+        self.compare_hardness(terrain, &tiles);
+        tiles.extend(terrain.water_tiles_changed_since(self.seen.1).map(number));
+        self.seen = (terrain.revision(), terrain.water_revision());
+        let mut list = Vec::new();
+        let mut by_tile = BTreeMap::new();
+        for tile in tiles {
+            let from = list.len();
+            for cell in cells_of(&self.grid, tile) {
+                let new = cell_of(terrain, cell);
+                let old = core::mem::replace(&mut self.known[cell], new);
+                if old != new {
+                    list.push(difference(cell, old, new));
+                }
+            }
+            if list.len() > from {
+                by_tile.insert(tile, list[from..].to_vec());
+            }
+        }
+        if !list.is_empty() {
+            self.sent += 1;
+            self.under_way.push_back((self.sent, by_tile));
+        }
+        list
+    }
+
+    /// Looks whether the host changed hardness in some tiles.
+    fn compare_hardness(&mut self, terrain: &Terrain, tiles: &BTreeSet<u32>) {
+        match (&mut self.hardness, terrain.hardness()) {
+            (Some(known), Some(hardness)) => {
+                for cell in tiles.iter().flat_map(|tile| cells_of(&self.grid, *tile)) {
+                    self.hardness_changed |= known[cell] != hardness[cell];
+                    known[cell] = hardness[cell];
+                }
+            }
+            (None, None) => {}
+            (known, hardness) => {
+                *known = hardness.map(Into::into);
+                self.hardness_changed = true;
+            }
+        }
+    }
+
+    /// The hardness map, if it is another than when this was last asked for.
+    pub fn new_hardness(&mut self) -> Option<Option<Vec<f32>>> {
+        core::mem::take(&mut self.hardness_changed).then(|| self.hardness.clone())
+    }
+
+    /// Asks for a tile to be read before others, if it changed.
+    pub fn want(&mut self, tile: u32) {
+        if self.stale.contains_key(&tile) {
+            self.wanted.insert(tile);
+        }
+    }
+
+    /// What to read back next: tiles that are wanted, then those that have been
+    /// stale the longest, but no more than `most`.
+    pub fn ask(&mut self, step: u64, most: usize, books: bool) -> Vec<Ask> {
+        let mut tiles: Vec<u32> = core::mem::take(&mut self.wanted).into_iter().collect();
+        let mut stale: Vec<(u64, u32)> = self.stale.iter().map(|(t, s)| (*s, *t)).collect();
+        stale.sort_unstable();
+        let rest = stale.into_iter().map(|(_, tile)| tile);
+        let rest = rest.filter(|tile| !tiles.contains(tile));
+        let rest: Vec<u32> = rest.take(most.saturating_sub(tiles.len())).collect();
+        tiles.extend(rest);
+        self.make_asks(step, tiles, books)
+    }
+
+    /// Whether there is something to read.
+    pub fn wants_any(&self, most: usize) -> bool {
+        !self.wanted.is_empty() || most > 0 && !self.stale.is_empty()
+    }
+
+    /// Asks for everything at once.
+    pub fn ask_all(&mut self, step: u64) -> Vec<Ask> {
+        let tiles = (0..self.read_at.len() as u32).collect();
+        let mut asks = self.make_asks(step, tiles, true);
+        if let Some(last) = asks.last_mut() {
+            last.whole = true;
+        }
+        asks
+    }
+
+    fn make_asks(&mut self, step: u64, tiles: Vec<u32>, books: bool) -> Vec<Ask> {
+        for tile in &tiles {
+            self.stale.remove(tile);
+            self.asked.insert(*tile);
+        }
+        let ask = Ask {
+            terrain: self.terrain,
+            step,
+            differences: self.sent,
+            ..Ask::default()
+        };
+        let mut asks: Vec<Ask> = tiles
+            .chunks(TILES_PER_ASK)
+            .map(|tiles| Ask {
+                tiles: tiles.to_vec(),
+                ..ask.clone()
+            })
+            .collect();
+        if asks.is_empty() {
+            asks.push(ask);
+        }
+        asks[0].books = books;
+        if let Some(last) = asks.last_mut() {
+            last.last = true;
+        }
+        asks
+    }
+
+    /// Takes an answer in. [`differences`](Self::differences) must have been
+    /// asked for since the host last changed the terrain.
+    pub fn take(&mut self, answer: &Answer, terrain: &mut Terrain) -> News {
+        let Answer { ask, words, now } = answer;
+        let layout = self.layout;
+        let notes = layout.books() as usize;
+        let books = match ask.books {
+            true => (layout.words() - layout.books()) as usize,
+            false => 0,
+        };
+        let tile_words = (TILE * TILE) as usize * CELL_WORDS;
+        if !self.is_of(terrain) || words.len() < notes + books + ask.tiles.len() * tile_words {
+            return News::default();
+        }
+        while let Some((sent, _)) = self.under_way.front()
+            && *sent <= ask.differences
+        {
+            self.under_way.pop_front();
+        }
+        let number = |place: usize| f32::from_bits(words[place]);
+        self.pace = number(NotesLayout::PACE[*now]).max(0.0);
+        let lost = number(NotesLayout::LOST);
+        let mut news = News {
+            lost: (lost - self.lost).max(0.0),
+            ..News::default()
+        };
+        self.lost = lost;
+        for tile in 0..self.read_at.len() as u32 {
+            let ground = words[(layout.ground_changed() + tile) as usize];
+            let water = words[(layout.water_changed() + tile) as usize];
+            if ground | water != 0 && !ask.tiles.contains(&tile) {
+                self.stale.entry(tile).or_insert(ask.step);
+            }
+        }
+        if ask.books {
+            news.short = self.read_books(&words[notes..notes + books], terrain);
+        }
+        let edges = layout.edges(*now) as usize;
+        self.read_edges(&words[edges..], terrain);
+        let tiles = words[notes + books..].chunks_exact(tile_words);
+        let (mut ground, mut water) = (Vec::new(), Vec::new());
+        for (tile, words) in ask.tiles.iter().zip(tiles) {
+            let changed = self.read_tile(*tile, words, terrain);
+            ground.extend(changed[0].then_some(*tile as usize));
+            water.extend(changed[1].then_some(*tile as usize));
+            self.read_at[*tile as usize] = ask.step;
+            self.asked.remove(tile);
+        }
+        if !ground.is_empty() {
+            terrain.mark_tiles(ground);
+        }
+        if !water.is_empty() {
+            terrain.mark_water_tiles(water);
+        }
+        self.seen = (terrain.revision(), terrain.water_revision());
+        news
+    }
+
+    /// Puts a tile in the mirror; returns whether its ground and its water are
+    /// other than they were.
+    fn read_tile(&mut self, tile: u32, words: &[u32], terrain: &mut Terrain) -> [bool; 2] {
+        let mut later: BTreeMap<u32, Vec<&Difference>> = BTreeMap::new();
+        for (_, by_tile) in &self.under_way {
+            for difference in by_tile.get(&tile).into_iter().flatten() {
+                later.entry(difference.cell).or_default().push(difference);
+            }
+        }
+        let mut changed = [false; 2];
+        let corner = corner_of(&self.grid, tile);
+        let layers = terrain.layers_mut();
+        let mut flow = layers.flow.filter(|_| !self.keeps_flow);
+        for cell in cells_of(&self.grid, tile) {
+            let place = uvec2(
+                (cell % self.grid.width()) as u32,
+                (cell / self.grid.width()) as u32,
+            ) - corner;
+            let first = (place.y * TILE + place.x) as usize * CELL_WORDS;
+            let number = |i: usize| f32::from_bits(words[first + i]);
+            let mut new: Cell = [
+                number(0),
+                number(1),
+                number(2),
+                number(3),
+                number(5),
+                number(4),
+            ];
+            for difference in later.get(&(cell as u32)).into_iter().flatten() {
+                new = with_difference(new, difference);
+            }
+            let old = core::mem::replace(&mut self.known[cell], new);
+            let faces = [number(6), number(7)];
+            changed[0] |= old[..3] != new[..3];
+            changed[1] |= old[3..] != new[3..];
+            layers.bedrock[cell] = new[0];
+            layers.bedrock_rest[cell] = new[1];
+            layers.soil[cell] = new[2];
+            layers.water[cell] = new[3];
+            layers.water_rest[cell] = new[4];
+            layers.suspended[cell] = new[5];
+            if let Some(flow) = &mut flow {
+                changed[1] |= flow.east[cell] != faces[0] || flow.south[cell] != faces[1];
+                flow.east[cell] = faces[0];
+                flow.south[cell] = faces[1];
+            }
+        }
+        changed
+    }
+
+    fn read_edges(&self, words: &[u32], terrain: &mut Terrain) {
+        let Some(flow) = terrain.layers_mut().flow.filter(|_| !self.keeps_flow) else {
+            return;
+        };
+        let edges = flow.west_border.iter_mut().chain(&mut flow.north_border);
+        for (edge, word) in edges.zip(words) {
+            *edge = f32::from_bits(*word);
+        }
+    }
+
+    /// Books what the GPU did; returns what edits took in vain. units: m³
+    fn read_books(&mut self, words: &[u32], terrain: &mut Terrain) -> DVec2 {
+        let mut sums = [0.0f64; TERMS as usize];
+        for account in words.chunks_exact(2 * TERMS as usize) {
+            for (sum, pair) in sums.iter_mut().zip(account.chunks_exact(2)) {
+                *sum += f64::from(f32::from_bits(pair[0])) + f64::from(f32::from_bits(pair[1]));
+            }
+        }
+        let area = self.grid.cell_area();
+        let mut new = [0.0; TERMS as usize];
+        for (term, new) in new.iter_mut().enumerate() {
+            *new = (sums[term] - self.books[term]) * area;
+        }
+        self.books = sums;
+        let [
+            moved,
+            left,
+            sea,
+            solids,
+            rained,
+            evaporated,
+            short_solids,
+            short_water,
+        ] = new;
+        let account = &mut terrain.account;
+        account.solids.moved += moved;
+        account.solids.left += solids;
+        account.water.left += left;
+        account.water.sea_inflow += sea;
+        account.water.rained += rained;
+        account.water.evaporated += evaporated;
+        // Whoever took it has it: so much was added.
+        account.solids.added += short_solids;
+        account.water.added += short_water;
+        dvec2(short_solids, short_water)
+    }
+
+    /// Steps since a tile was read, if anything in it may have changed.
+    pub fn age(&self, tile: UVec2, step: u64) -> u64 {
+        let number = tile.y * self.grid.tiles().x + tile.x;
+        match self.read_at.get(number as usize) {
+            Some(read) if self.stale.contains_key(&number) || self.asked.contains(&number) => {
+                step.saturating_sub(*read)
+            }
+            _ => 0,
+        }
+    }
+}
+
+fn cell_of(terrain: &Terrain, cell: usize) -> Cell {
+    let (bedrock, bedrock_rest, soil) = terrain.ground_parts(cell);
+    let (water, water_rest, suspended) = terrain.water_parts(cell);
+    [bedrock, bedrock_rest, soil, water, water_rest, suspended]
+}
+
+fn corner_of(grid: &Grid, tile: u32) -> UVec2 {
+    let wide = grid.tiles().x;
+    uvec2(tile % wide, tile / wide) * TILE
+}
+
+fn cells_of(grid: &Grid, tile: u32) -> impl Iterator<Item = usize> + use<> {
+    let wide = grid.tiles().x;
+    let (columns, rows) = grid.tile_cells(uvec2(tile % wide, tile / wide));
+    let width = grid.width();
+    rows.flat_map(move |row| columns.clone().map(move |column| row * width + column))
+}
+
+/// A number as the sum of two floats.
+fn two_floats(value: f64) -> Vec2 {
+    let high = value as f32;
+    vec2(high, (value - f64::from(high)) as f32)
+}
+
+fn difference(cell: usize, old: Cell, new: Cell) -> Difference {
+    let pair = |c: &Cell, i: usize| f64::from(c[i]) + f64::from(c[i + 1]);
+    Difference {
+        cell: cell as u32,
+        soil: new[2] - old[2],
+        suspended: new[5] - old[5],
+        spare: 0.0,
+        rock: two_floats(pair(&new, 0) - pair(&old, 0)),
+        water: two_floats(pair(&new, 3) - pair(&old, 3)),
+    }
+}
+
+/// The same as the GPU will do.
+fn with_difference(mut cell: Cell, difference: &Difference) -> Cell {
+    let mut add = |i: usize, change: Vec2| {
+        if change == Vec2::ZERO {
+            return;
+        }
+        let sum = f64::from(cell[i]) + f64::from(cell[i + 1]);
+        let sum = two_floats(sum + f64::from(change.x) + f64::from(change.y));
+        [cell[i], cell[i + 1]] = sum.into();
+    };
+    add(0, difference.rock);
+    add(3, difference.water);
+    if cell[3] < 0.0 {
+        (cell[3], cell[4]) = (0.0, 0.0);
+    }
+    cell[2] = (cell[2] + difference.soil).max(0.0);
+    cell[5] = (cell[5] + difference.suspended).max(0.0);
+    cell
+}

@@ -1,0 +1,351 @@
+//! The compute passes: which shader each runs, and what it binds. The table is
+//! the one place that knows both.
+
+use super::job::Job;
+use bevy::{
+    asset::{embedded_asset, load_embedded_asset},
+    prelude::*,
+    render::render_resource::{
+        BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, BufferBindingType,
+        CachedComputePipelineId, CachedPipelineState, ComputePipelineDescriptor, PipelineCache,
+        ShaderStages, ShaderType, TextureSampleType, TextureViewDimension,
+    },
+    shader::load_shader_library,
+};
+
+/// What a pass may bind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Source {
+    Constants,
+    Notes,
+    /// State of the cells, two numbers each: bedrock and its rest.
+    Rock,
+    NewRock,
+    /// Soil and water.
+    Cover,
+    NewCover,
+    /// Suspended sediment and water's rest.
+    Load,
+    NewLoad,
+    /// Discharge through the east and the south face.
+    Flow,
+    NewFlow,
+    /// Working state of thermal weathering.
+    Slides,
+    Hardness,
+    RainMap,
+    /// What came along with the order.
+    List,
+    Packed,
+    /// The ground as it was at the start.
+    Before,
+    /// A slab of meshes.
+    Vertices,
+    /// How the ground is painted.
+    Look,
+}
+
+/// What a pass does with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    Read,
+    Write,
+    /// Both.
+    Change,
+}
+
+/// A compute pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Pass {
+    Flow,
+    Update,
+    Shares,
+    Slide,
+    Weather,
+    Differences,
+    Gather,
+    Ground,
+    Water,
+}
+
+impl Pass {
+    pub const ALL: [Self; 9] = [
+        Self::Flow,
+        Self::Update,
+        Self::Shares,
+        Self::Slide,
+        Self::Weather,
+        Self::Differences,
+        Self::Gather,
+        Self::Ground,
+        Self::Water,
+    ];
+
+    /// The passes of one sub-step of the pipe model, in their order.
+    pub const PIPE: [Self; 2] = [Self::Flow, Self::Update];
+
+    /// Name in render diagnostics.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Flow => "erosion/pipe/flow",
+            Self::Update => "erosion/pipe/update",
+            Self::Shares => "erosion/thermal/shares",
+            Self::Slide => "erosion/thermal/slide",
+            Self::Weather => "erosion/forcing/weather",
+            Self::Differences => "erosion/exchange/differences",
+            Self::Gather => "erosion/exchange/gather",
+            Self::Ground => "erosion/view/ground",
+            Self::Water => "erosion/view/water",
+        }
+    }
+
+    /// What it binds, in the order of its bindings.
+    pub fn bindings(self) -> &'static [(Source, Use)] {
+        use Source::*;
+        use Use::{Change, Read, Write};
+        match self {
+            Self::Flow => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Rock, Read),
+                (Cover, Read),
+                (Flow, Read),
+                (NewFlow, Write),
+            ],
+            Self::Update => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Rock, Read),
+                (Cover, Read),
+                (Load, Read),
+                (NewFlow, Read),
+                (NewRock, Write),
+                (NewCover, Write),
+                (NewLoad, Write),
+                (Hardness, Read),
+            ],
+            Self::Shares => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Rock, Read),
+                (Cover, Read),
+                (Slides, Write),
+            ],
+            Self::Slide => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Rock, Change),
+                (Cover, Change),
+                (Slides, Read),
+                (Hardness, Read),
+            ],
+            Self::Weather => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Rock, Change),
+                (Cover, Change),
+                (Load, Change),
+                (RainMap, Read),
+            ],
+            Self::Differences => &[
+                (Constants, Read),
+                (Notes, Change),
+                (List, Read),
+                (Rock, Change),
+                (Cover, Change),
+                (Load, Change),
+            ],
+            Self::Gather => &[
+                (Constants, Read),
+                (List, Read),
+                (Rock, Read),
+                (Cover, Read),
+                (Load, Read),
+                (Flow, Read),
+                (Packed, Write),
+            ],
+            Self::Ground => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Rock, Read),
+                (Cover, Read),
+                (Load, Read),
+                (Flow, Read),
+                (Before, Read),
+                (List, Read),
+                (Vertices, Change),
+                (Look, Read),
+            ],
+            Self::Water => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Rock, Read),
+                (Cover, Read),
+                (Load, Read),
+                (Flow, Read),
+                (List, Read),
+                (Vertices, Change),
+                (Look, Read),
+            ],
+        }
+    }
+
+    /// Storage buffers that it binds.
+    pub fn storage_buffers(self) -> u32 {
+        let bindings = self.bindings().iter();
+        let storage = bindings.filter(|(source, _)| source.is_storage());
+        storage.count() as u32
+    }
+
+    /// Memory that it moves for each cell, where it moves all that it may and
+    /// nothing twice. units: bytes
+    pub fn bytes_per_cell(self) -> u32 {
+        let bindings = self.bindings().iter();
+        let bytes = bindings.map(|(source, used)| {
+            let times = if *used == Use::Change { 2 } else { 1 };
+            times * source.bytes_per_cell()
+        });
+        bytes.sum()
+    }
+
+    fn shader(self, assets: &AssetServer) -> Handle<bevy::shader::Shader> {
+        match self {
+            Self::Flow => load_embedded_asset!(assets, "pipe/flow.wgsl"),
+            Self::Update => load_embedded_asset!(assets, "pipe/update.wgsl"),
+            Self::Shares => load_embedded_asset!(assets, "thermal/shares.wgsl"),
+            Self::Slide => load_embedded_asset!(assets, "thermal/slide.wgsl"),
+            Self::Weather => load_embedded_asset!(assets, "forcing/weather.wgsl"),
+            Self::Differences => load_embedded_asset!(assets, "exchange/differences.wgsl"),
+            Self::Gather => load_embedded_asset!(assets, "exchange/gather.wgsl"),
+            Self::Ground => load_embedded_asset!(assets, "view/ground.wgsl"),
+            Self::Water => load_embedded_asset!(assets, "view/water.wgsl"),
+        }
+    }
+
+    fn layout(self) -> BindGroupLayoutDescriptor {
+        let entry = |(number, (source, used)): (usize, &(Source, Use))| BindGroupLayoutEntry {
+            binding: number as u32,
+            visibility: ShaderStages::COMPUTE,
+            ty: match source {
+                Source::Constants => BindingType::Buffer {
+                    ty: BufferBindingType::Uniform,
+                    has_dynamic_offset: true,
+                    min_binding_size: Some(Job::min_size()),
+                },
+                Source::Look => BindingType::Buffer {
+                    ty: BufferBindingType::Uniform,
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+                Source::Hardness | Source::RainMap => BindingType::Texture {
+                    sample_type: TextureSampleType::Float { filterable: false },
+                    view_dimension: TextureViewDimension::D2,
+                    multisampled: false,
+                },
+                _ => BindingType::Buffer {
+                    ty: BufferBindingType::Storage {
+                        read_only: *used == Use::Read,
+                    },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+            },
+            count: None,
+        };
+        let entries: Vec<_> = self.bindings().iter().enumerate().map(entry).collect();
+        BindGroupLayoutDescriptor::new(self.label(), &entries)
+    }
+}
+
+impl Source {
+    fn is_storage(self) -> bool {
+        let others = [Self::Constants, Self::Look, Self::Hardness, Self::RainMap];
+        !others.contains(&self)
+    }
+
+    fn bytes_per_cell(self) -> u32 {
+        match self {
+            Self::Constants | Self::Notes | Self::List | Self::Packed => 0,
+            Self::Vertices | Self::Look => 0,
+            Self::Hardness | Self::RainMap | Self::Before => 4,
+            _ => 8,
+        }
+    }
+}
+
+/// The passes' pipelines, compiled in the background.
+#[derive(Resource)]
+pub(super) struct Passes(Vec<(BindGroupLayoutDescriptor, CachedComputePipelineId)>);
+
+/// How far the pipelines are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Readiness {
+    Compiling,
+    Ready,
+    Failed(String),
+}
+
+impl Passes {
+    pub fn get(&self, pass: Pass) -> (&BindGroupLayoutDescriptor, CachedComputePipelineId) {
+        let (layout, pipeline) = &self.0[pass as usize];
+        (layout, *pipeline)
+    }
+
+    pub fn readiness(&self, cache: &PipelineCache) -> Readiness {
+        let mut ready = Readiness::Ready;
+        for (pass, (_, pipeline)) in Pass::ALL.iter().zip(&self.0) {
+            match cache.get_compute_pipeline_state(*pipeline) {
+                CachedPipelineState::Ok(_) => {}
+                CachedPipelineState::Err(error) if !is_loading(error) => {
+                    return Readiness::Failed(format!("{}: {error}", pass.label()));
+                }
+                _ => ready = Readiness::Compiling,
+            }
+        }
+        ready
+    }
+}
+
+/// Whether a shader is merely not there yet.
+fn is_loading(error: &bevy::shader::ShaderCacheError) -> bool {
+    use bevy::shader::ShaderCacheError::{ShaderImportNotYetAvailable, ShaderNotLoaded};
+    matches!(error, ShaderNotLoaded(_) | ShaderImportNotYetAvailable)
+}
+
+/// Makes the shaders known.
+pub(super) fn embed(app: &mut App) {
+    load_shader_library!(app, "state.wgsl");
+    load_shader_library!(app, "notes.wgsl");
+    load_shader_library!(app, "books.wgsl");
+    load_shader_library!(app, "view/chunks.wgsl");
+    embedded_asset!(app, "pipe/flow.wgsl");
+    embedded_asset!(app, "pipe/update.wgsl");
+    embedded_asset!(app, "thermal/shares.wgsl");
+    embedded_asset!(app, "thermal/slide.wgsl");
+    embedded_asset!(app, "forcing/weather.wgsl");
+    embedded_asset!(app, "exchange/differences.wgsl");
+    embedded_asset!(app, "exchange/gather.wgsl");
+    embedded_asset!(app, "view/ground.wgsl");
+    embedded_asset!(app, "view/water.wgsl");
+}
+
+/// Starts compiling.
+pub(super) fn queue_pipelines(
+    mut commands: Commands,
+    assets: Res<AssetServer>,
+    cache: Res<PipelineCache>,
+) {
+    let pipelines = Pass::ALL.map(|pass| {
+        let layout = pass.layout();
+        let pipeline = cache.queue_compute_pipeline(ComputePipelineDescriptor {
+            label: Some(pass.label().into()),
+            layout: vec![layout.clone()],
+            shader: pass.shader(&assets),
+            // Workgroups count up from nothing.
+            zero_initialize_workgroup_memory: true,
+            ..default()
+        });
+        (layout, pipeline)
+    });
+    commands.insert_resource(Passes(pipelines.into()));
+}

@@ -1,0 +1,212 @@
+// First pass of a pipe sub-step: the new discharge through every face, limited
+// by what the giving cell has. The equations are those of the module `pipe`.
+//
+// A face's limit depends on all faces around both of its cells, so a workgroup
+// loads its 16 × 16 cells and two more around them.
+#define_import_path bevy_erode::gpu::pipe::flow
+
+#import bevy_erode::gpu::state::{constants, FILM, TILE, OPEN, WALL, beyond, ground_of, index, inside}
+#import bevy_erode::gpu::notes::{notes, note, note_number, write_number, stable_share, takes_part, is_settled}
+
+@group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
+@group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;
+@group(0) @binding(4) var<storage, read> flow: array<vec2<f32>>;
+@group(0) @binding(5) var<storage, read_write> new_flow: array<vec2<f32>>;
+
+const SIDE: u32 = 20u;
+const AREA: u32 = 400u;
+// A cell that gives away all it has would come out a hair below zero.
+const NEVER_ALL: f32 = 1.000001;
+// Share of a discharge along an axis that goes to each side.
+const SPREADING: f32 = 0.6;
+
+// Ground, level and water of the cells; discharges through their east and south
+// faces, as they were and as they would like to be; and what cells can give.
+var<workgroup> ground: array<f32, AREA>;
+var<workgroup> level: array<f32, AREA>;
+var<workgroup> water: array<f32, AREA>;
+var<workgroup> old: array<vec2<f32>, AREA>;
+var<workgroup> wish: array<vec2<f32>, AREA>;
+var<workgroup> given: array<f32, AREA>;
+var<workgroup> mode: u32;
+
+fn surface(cell: vec2<i32>) -> vec3<f32> {
+    let at = index(cell);
+    let above = cover[at];
+    let z = ground_of(rock[at], above.x);
+    return vec3(z, z + above.y, above.y);
+}
+
+// Ground, level and water of a cell or of what lies beyond the border.
+fn look(cell: vec2<i32>) -> vec3<f32> {
+    if inside(cell) { return surface(cell); }
+    let last = vec2<i32>(constants.size) - 1;
+    let edge = clamp(cell, vec2(0), last);
+    let out = cell - edge;
+    // Corners and what is farther out are not asked for.
+    if abs(out.x) + abs(out.y) != 1 { return vec3(0.0); }
+    let inner = surface(clamp(edge - out, vec2(0), last)).x;
+    var side = select(0u, 1u, out.x > 0);
+    if out.y != 0 { side = select(2u, 3u, out.y > 0); }
+    return vec3(beyond(side, surface(edge).xy, inner), 0.0);
+}
+
+// Old discharges through the east and the south face of a cell. Beyond its ends
+// a row flows as it does there; beside the land nothing flows.
+fn old_faces(cell: vec2<i32>) -> vec2<f32> {
+    let size = vec2<i32>(constants.size);
+    var faces = vec2(0.0);
+    if cell.y >= 0 && cell.y < size.y {
+        let x = clamp(cell.x, -1, size.x - 1);
+        if x < 0 { faces.x = note_number(constants.edges.x + u32(cell.y)); }
+        else { faces.x = flow[index(vec2(x, cell.y))].x; }
+    }
+    if cell.x >= 0 && cell.x < size.x {
+        let y = clamp(cell.y, -1, size.y - 1);
+        if y < 0 { faces.y = note_number(constants.edges.x + u32(size.y + cell.x)); }
+        else { faces.y = flow[index(vec2(cell.x, y))].y; }
+    }
+    return faces;
+}
+
+// x^(-1/3): a guess from the exponent's bits and two steps of Newton's method,
+// as on the CPU.
+fn inverse_cube_root(x: f32) -> f32 {
+    let bits = bitcast<u32>(x);
+    var third = (bits >> 2u) + (bits >> 4u);
+    third += third >> 4u;
+    third += third >> 8u;
+    var r = bitcast<f32>(0x54A20000u - third);
+    r *= 4.0 / 3.0 - (x * r) * (r * r) * (1.0 / 3.0);
+    r *= 4.0 / 3.0 - (x * r) * (r * r) * (1.0 / 3.0);
+    return r;
+}
+
+// The new discharge of a face before any limit. `across` are twice the old
+// discharges that cross its direction in its two cells.
+fn face(share: f32, a: u32, b: u32, was: f32, before: f32, behind: f32, across: vec2<f32>) -> f32 {
+    let depth = max(level[a], level[b]) - max(ground[a], ground[b]);
+    let h = max(depth, FILM);
+    let r = inverse_cube_root(h);
+    let power = (h * h) * (h * (r * r));
+    let crossing = across.x + across.y;
+    let size = sqrt(was * was + (crossing * crossing) * (1.0 / 16.0));
+    let calmed = was + constants.calm * share * ((before + behind) - 2.0 * was);
+    let pushed = calmed - constants.push * share * h * (level[b] - level[a]);
+    let straight = max(abs(across.x) - abs(before + was), 0.0) - max(abs(across.y) - abs(was + behind), 0.0);
+    let deeper = max(level[a] - ground[a], level[b] - ground[b]);
+    let spread = (SPREADING * 0.5) * straight * (h / max(deeper, h));
+    let ratio = power / (power + constants.drag * share * size);
+    let now = pushed * ratio + spread * (1.0 - ratio);
+    return select(0.0, now, depth > FILM);
+}
+
+// What a border allows of a discharge; `outward` is +1 or -1.
+fn allowed(side: u32, discharge: f32, outward: f32) -> f32 {
+    switch constants.borders[side] {
+        case WALL: { return 0.0; }
+        case OPEN: { return max(discharge * outward, 0.0) * outward; }
+        default: { return discharge; }
+    }
+}
+
+fn limited(wish: f32, share_before: f32, share_after: f32) -> f32 {
+    return max(wish, 0.0) * share_before + min(wish, 0.0) * share_after;
+}
+
+@compute @workgroup_size(16, 16)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(local_invocation_id) id: vec3<u32>,
+    @builtin(local_invocation_index) number: u32,
+) {
+    let first = vec2<i32>(group.xy * 16u) - 2;
+    let tile = group.xy * 16u / TILE;
+    let cell = vec2<i32>(group.xy * 16u + id.xy);
+    if number == 0u {
+        // The states of the next sub-step begin here.
+        if all(group.xy % 4u == vec2(0u)) {
+            atomicStore(&notes[constants.tile_states.y + tile.y * constants.tiles.x + tile.x], 0u);
+        }
+        if all(group.xy == vec2(0u)) {
+            atomicStore(&notes[constants.pace.y], 0u);
+            let lost = note_number(constants.lost) + constants.dt * (1.0 - stable_share());
+            write_number(constants.lost, lost);
+        }
+        mode = select(select(2u, 0u, is_settled(tile)), 1u, takes_part(tile));
+    }
+    let mode_here = workgroupUniformLoad(&mode);
+    if mode_here != 1u {
+        if inside(cell) {
+            // Both copies are to be equal before this tile may rest.
+            if mode_here == 2u { new_flow[index(cell)] = flow[index(cell)]; }
+            let edges = constants.edges;
+            if cell.x == 0 { write_number(edges.y + u32(cell.y), note_number(edges.x + u32(cell.y))); }
+            if cell.y == 0 {
+                let north = constants.size.y + u32(cell.x);
+                write_number(edges.y + north, note_number(edges.x + north));
+            }
+        }
+        return;
+    }
+
+    for (var i = number; i < AREA; i += 256u) {
+        let there = first + vec2<i32>(vec2(i % SIDE, i / SIDE));
+        let seen = look(there);
+        ground[i] = seen.x;
+        level[i] = seen.y;
+        water[i] = seen.z;
+        old[i] = old_faces(there);
+    }
+    workgroupBarrier();
+
+    let share = stable_share();
+    let last = vec2<i32>(constants.size) - 1;
+    for (var i = number; i < 324u; i += 256u) {
+        let local = vec2(i % 18u, i / 18u) + 1u;
+        let at = local.y * SIDE + local.x;
+        let there = first + vec2<i32>(local);
+        var wanted = vec2(0.0);
+        if there.y >= 0 && there.y <= last.y && there.x >= -1 && there.x <= last.x {
+            let across = vec2(old[at - SIDE].y + old[at].y, old[at - SIDE + 1u].y + old[at + 1u].y);
+            wanted.x = face(share, at, at + 1u, old[at].x, old[at - 1u].x, old[at + 1u].x, across);
+            if there.x < 0 { wanted.x = allowed(0u, wanted.x, -1.0); }
+            if there.x == last.x { wanted.x = allowed(1u, wanted.x, 1.0); }
+        }
+        if there.x >= 0 && there.x <= last.x && there.y >= -1 && there.y <= last.y {
+            let across = vec2(old[at - 1u].x + old[at].x, old[at - 1u + SIDE].x + old[at + SIDE].x);
+            wanted.y = face(share, at, at + SIDE, old[at].y, old[at - SIDE].y, old[at + SIDE].y, across);
+            if there.y < 0 { wanted.y = allowed(2u, wanted.y, -1.0); }
+            if there.y == last.y { wanted.y = allowed(3u, wanted.y, 1.0); }
+        }
+        wish[at] = wanted;
+    }
+    workgroupBarrier();
+
+    for (var i = number; i < 324u; i += 256u) {
+        let local = vec2(i % 18u, i / 18u) + 1u;
+        let at = local.y * SIDE + local.x;
+        var part = 1.0;
+        if inside(first + vec2<i32>(local)) && all(local > vec2(1u)) {
+            let out = (max(wish[at].x, 0.0) - min(wish[at - 1u].x, 0.0))
+                + (max(wish[at].y, 0.0) - min(wish[at - SIDE].y, 0.0));
+            part = water[at] / max(out * (constants.per_length * share * NEVER_ALL), max(water[at], 1e-30));
+        }
+        given[at] = part;
+    }
+    workgroupBarrier();
+
+    if !inside(cell) { return; }
+    let at = (id.y + 2u) * SIDE + id.x + 2u;
+    new_flow[index(cell)] = vec2(
+        limited(wish[at].x, given[at], given[at + 1u]),
+        limited(wish[at].y, given[at], given[at + SIDE]),
+    );
+    if cell.x == 0 {
+        write_number(constants.edges.y + u32(cell.y), limited(wish[at - 1u].x, 1.0, given[at]));
+    }
+    if cell.y == 0 {
+        let north = limited(wish[at - SIDE].y, 1.0, given[at]);
+        write_number(constants.edges.y + constants.size.y + u32(cell.x), north);
+    }
+}

@@ -1,0 +1,141 @@
+//! Wires the GPU's side into the app.
+
+use super::{
+    backend::{
+        BackendChanged, EditsFellShort, ErosionBackend, ErosionBackendStatus, GpuControl,
+        MirrorWhole, ReadBack, device_lost, receive, send,
+    },
+    executor::{Executor, Inbox, map_answers, run_orders},
+    passes::{Pass, Passes, embed, queue_pipelines},
+};
+use crate::{schedule::ErosionSystems, terrain::Terrain};
+use bevy::{
+    core_pipeline::schedule::camera_driver,
+    ecs::{schedule::InternedScheduleLabel, system::SystemParam},
+    prelude::*,
+    render::{
+        ExtractSchedule, MainWorld, Render, RenderApp, RenderStartup, RenderSystems,
+        error_handler::{ErrorType, RenderErrorHandler, RenderErrorPolicy},
+        render_resource::PipelineCache,
+        renderer::RenderGraph,
+    },
+};
+
+/// Lets the GPU run models. [`ErosionPlugin`](crate::ErosionPlugin) adds it.
+pub struct GpuPlugin {
+    /// The schedule that [`ErosionSystems`] run in.
+    pub schedule: InternedScheduleLabel,
+}
+
+impl Plugin for GpuPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<ErosionBackend>()
+            .init_resource::<ErosionBackendStatus>()
+            .init_resource::<ReadBack>()
+            .init_resource::<GpuControl>()
+            .register_type::<ErosionBackend>()
+            .register_type::<ErosionBackendStatus>()
+            .register_type::<ReadBack>()
+            .add_message::<BackendChanged>()
+            .add_message::<MirrorWhole>()
+            .add_message::<EditsFellShort>()
+            .add_systems(
+                self.schedule,
+                (
+                    // So that nothing acts on an older mirror than it must.
+                    receive.before(ErosionSystems::Input),
+                    send.in_set(ErosionSystems::Publish),
+                ),
+            );
+        #[cfg(feature = "render")]
+        super::view::build(app, self.schedule);
+    }
+
+    fn finish(&self, app: &mut App) {
+        // Without a renderer the CPU runs everything.
+        if app.get_sub_app(RenderApp).is_none() {
+            return;
+        }
+        embed(app);
+        outlive_the_device(app);
+        #[cfg(feature = "render")]
+        super::view::finish(app);
+        let mailbox = app.world().resource::<GpuControl>().mailbox.clone();
+        let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
+            return;
+        };
+        render_app
+            .insert_resource(Inbox {
+                mailbox,
+                ..default()
+            })
+            .init_resource::<Executor>()
+            .add_systems(RenderStartup, queue_pipelines)
+            .add_systems(ExtractSchedule, carry_orders)
+            .add_systems(RenderGraph, run_orders.before(camera_driver))
+            .add_systems(Render, map_answers.in_set(RenderSystems::Cleanup));
+    }
+}
+
+/// Bevy's default is to quit when the device is lost. Erosion can go on, so the
+/// app stays; what becomes of other errors is left to whoever decided before.
+fn outlive_the_device(app: &mut App) {
+    let world = app.world_mut();
+    let before = world.remove_resource::<RenderErrorHandler>();
+    world.insert_resource(HandlerBefore(before.unwrap_or_default()));
+    world.insert_resource(RenderErrorHandler(|error, main_world, render_world| {
+        if error.ty == ErrorType::DeviceLost {
+            device_lost(main_world);
+            return RenderErrorPolicy::StopRendering;
+        }
+        let before = main_world.get_resource::<HandlerBefore>();
+        let before = before.map_or(RenderErrorHandler::default().0, |before| before.0.0);
+        before(error, main_world, render_world)
+    }));
+}
+
+/// Who decided on render errors before.
+#[derive(Resource)]
+struct HandlerBefore(RenderErrorHandler);
+
+/// Brings the game's orders to the GPU.
+fn carry_orders(
+    mut main: ResMut<MainWorld>,
+    mut inbox: ResMut<Inbox>,
+    passes: Option<Res<Passes>>,
+    cache: Res<PipelineCache>,
+) {
+    let mut control = main.resource_mut::<GpuControl>();
+    control.readiness = passes.map(|passes| passes.readiness(&cache));
+    inbox.orders.append(&mut control.outbox);
+    inbox.land = control.land;
+}
+
+/// How old the mirror of the GPU's terrain is.
+#[derive(SystemParam)]
+pub struct TerrainAge<'w> {
+    control: Option<Res<'w, GpuControl>>,
+    terrain: Option<Res<'w, Terrain>>,
+}
+
+impl TerrainAge<'_> {
+    /// Steps by which the 64 × 64 tile may be behind; 0 while the CPU runs.
+    pub fn steps(&self, tile: UVec2) -> u64 {
+        self.control.as_ref().map_or(0, |control| control.age(tile))
+    }
+
+    /// Steps by which the terrain at a world position may be behind.
+    pub fn steps_at(&self, position: Vec3) -> u64 {
+        let Some(terrain) = &self.terrain else {
+            return 0;
+        };
+        let grid = terrain.grid();
+        let cell = grid.world_to_grid(position).max(Vec2::ZERO).as_uvec2();
+        self.steps(cell.min(grid.size() - 1) / crate::terrain::TILE)
+    }
+}
+
+/// Memory that a sub-step of the pipe model moves for each cell. units: bytes
+pub fn bytes_per_cell() -> u32 {
+    Pass::PIPE.iter().map(|pass| pass.bytes_per_cell()).sum()
+}

@@ -1,0 +1,139 @@
+// What all passes share: the constants of a job, where things lie, and exact sums.
+#define_import_path bevy_erode::gpu::state
+
+struct Job {
+    size: vec2<u32>,
+    tiles: vec2<u32>,
+    // West, east, north, south: 0 wall, 1 open, 2 sea of this level.
+    borders: vec4<u32>,
+    seas: vec4<f32>,
+    cell_size: f32,
+    datum: f32,
+    dt: f32,
+    // Always zero, but the compiler does not know: see `exactly`.
+    zero: u32,
+    // Where parts of the notes begin; two of a kind are [now, next].
+    pace: vec2<u32>,
+    deepest: vec2<u32>,
+    tile_states: vec2<u32>,
+    edges: vec2<u32>,
+    lost: u32,
+    ground_changed: u32,
+    water_changed: u32,
+    repaint: u32,
+    books: u32,
+    // Pipe model.
+    per_length: f32,
+    push: f32,
+    drag: f32,
+    calm: f32,
+    gravity: f32,
+    gradient: f32,
+    capacity: f32,
+    full_depth: f32,
+    min_sine_squared: f32,
+    rounding: f32,
+    soil_share: f32,
+    rock_per_soil: f32,
+    fall_share: f32,
+    courant: f32,
+    // Thermal weathering.
+    rest: vec2<f32>,
+    share: vec2<f32>,
+    rock_rest: f32,
+    breaking: f32,
+    shelter: f32,
+    // Rain and evaporation. units: m
+    rain: f32,
+    drying: f32,
+    // Whether hardness and rain maps are there.
+    has_hardness: u32,
+    has_rain_map: u32,
+    // Entries of a list.
+    count: u32,
+}
+
+@group(0) @binding(0) var<uniform> constants: Job;
+
+const FILM: f32 = 1e-5;
+const TILE: u32 = 64u;
+
+// Bits of a tile's state: some water in it, and at each of its edges.
+const WET: u32 = 1u;
+const WET_NORTH: u32 = 2u;
+const WET_SOUTH: u32 = 4u;
+const WET_WEST: u32 = 8u;
+const WET_EAST: u32 = 16u;
+// Both copies of the state are equal, so nothing need be copied.
+const SETTLED: u32 = 32u;
+
+// Terms of the books, each a two-float sum.
+const MOVED: u32 = 0u;
+const RAINED: u32 = 4u;
+const SHORT: u32 = 6u;
+const TERMS: u32 = 8u;
+
+const WALL: u32 = 0u;
+const OPEN: u32 = 1u;
+const SEA: u32 = 2u;
+
+fn index(cell: vec2<i32>) -> u32 {
+    return u32(cell.y) * constants.size.x + u32(cell.x);
+}
+
+fn inside(cell: vec2<i32>) -> bool {
+    return all(cell >= vec2(0)) && all(cell < vec2<i32>(constants.size));
+}
+
+fn tile_of(cell: vec2<u32>) -> u32 {
+    return cell.y / TILE * constants.tiles.x + cell.x / TILE;
+}
+
+// A number that the compiler must take as it comes: without it `(a + b) - a`
+// may be simplified to `b`, and what rounding lost would be lost.
+fn exactly(value: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(value) ^ constants.zero);
+}
+
+// Adds to a quantity kept as a two-float sum (high, rest).
+fn add_exactly(sum: vec2<f32>, change: f32) -> vec2<f32> {
+    let wanted = exactly(sum.y + change);
+    let now = exactly(sum.x + wanted);
+    let gained = exactly(now - sum.x);
+    let error = exactly(sum.x - exactly(now - gained)) + exactly(wanted - gained);
+    return vec2(now, error);
+}
+
+// Ground above the datum, the difference first: it is exact.
+fn ground_of(rock: vec2<f32>, soil: f32) -> f32 {
+    return exactly(exactly(rock.x - constants.datum) + rock.y) + soil;
+}
+
+// The state that a wet cell gives its tile.
+fn wet_bits(cell: vec2<u32>) -> u32 {
+    let within = cell % TILE;
+    let last = cell + 1u == constants.size;
+    return WET
+        | select(0u, WET_NORTH, within.y == 0u)
+        | select(0u, WET_SOUTH, within.y == TILE - 1u || last.y)
+        | select(0u, WET_WEST, within.x == 0u)
+        | select(0u, WET_EAST, within.x == TILE - 1u || last.x);
+}
+
+// Ground and level beyond the border of a cell: the ground goes on as it does
+// at the edge. `side` is 0 to 3: west, east, north, south.
+fn beyond(side: u32, edge: vec2<f32>, inner_ground: f32) -> vec2<f32> {
+    let outer = edge.x + (edge.x - inner_ground);
+    switch constants.borders[side] {
+        case OPEN: {
+            // At least as steep as an outfall over a step.
+            let fall = max(edge.x - outer, edge.y - edge.x);
+            return vec2(outer, max(edge.y - fall, outer));
+        }
+        case SEA: {
+            let bed = min(outer, edge.x);
+            return vec2(bed, max(constants.seas[side] - constants.datum, bed));
+        }
+        default: { return vec2(outer, outer); }
+    }
+}

@@ -1,0 +1,156 @@
+//! Which backend runs, and the change from one to the other.
+
+use crate::{
+    gpu, layers_apart, read, renderer, renderer_within, step, terrain, twin, until, wet_hills,
+};
+use bevy::{
+    prelude::*,
+    render::{
+        error_handler::{ErrorType, RenderError, RenderErrorHandler, RenderErrorPolicy},
+        settings::WgpuLimits,
+    },
+};
+use bevy_erode::prelude::*;
+use std::time::Duration;
+
+const STEP: Duration = Duration::from_millis(20);
+const SIZE: UVec2 = UVec2::new(70, 45);
+
+#[test]
+fn a_change_in_mid_run_loses_nothing() {
+    let mut app = renderer(ErosionBackend::Cpu, wet_hills(3, SIZE), STEP);
+    let mut ours = twin(wet_hills(3, SIZE), STEP);
+    app.insert_resource(PipeModel::default());
+    ours.insert_resource(PipeModel::default());
+    for backend in [
+        ErosionBackend::Cpu,
+        ErosionBackend::Gpu,
+        ErosionBackend::Cpu,
+        ErosionBackend::Gpu,
+        ErosionBackend::Cpu,
+    ] {
+        app.insert_resource(backend);
+        let on_gpu = backend == ErosionBackend::Gpu;
+        until(&mut app, "the backend changed", |world| {
+            world.resource::<ErosionBackendStatus>().on_gpu == on_gpu
+        });
+        step(&mut app, 20);
+        step(&mut ours, 20);
+    }
+    let apart = layers_apart(terrain(&app), terrain(&ours));
+    assert!(apart.iter().all(|apart| *apart < 1e-3), "{apart:?}");
+    let ledger = terrain(&app).ledger();
+    assert!(ledger.solids.drift_of_total().abs() < 1e-6);
+    assert!(ledger.water.drift_of_total().abs() < 1e-6);
+    let steps = app.world().resource::<Time<Erosion>>().steps();
+    assert_eq!(steps, 100);
+}
+
+#[test]
+fn auto_takes_no_software_adapter_and_says_so() {
+    let mut app = renderer(ErosionBackend::Auto, wet_hills(3, SIZE), STEP);
+    app.insert_resource(PipeModel::default());
+    for _ in 0..5 {
+        step(&mut app, 1);
+    }
+    let status = app.world().resource::<ErosionBackendStatus>();
+    let adapter = status.adapter.clone().expect("an adapter");
+    if adapter.contains("llvmpipe") {
+        assert!(!status.on_gpu);
+        assert_eq!(status.missing, ["the adapter is a software one"]);
+    }
+    // It runs all the same.
+    assert!(terrain(&app).ledger().solids.moved > 0.0);
+}
+
+#[test]
+fn without_a_renderer_the_cpu_runs() {
+    let mut app = twin(wet_hills(3, SIZE), STEP);
+    app.insert_resource(ErosionBackend::Gpu)
+        .insert_resource(PipeModel::default());
+    step(&mut app, 3);
+    let status = app.world().resource::<ErosionBackendStatus>();
+    assert!(!status.on_gpu);
+    assert_eq!(status.missing, ["a renderer: there is none"]);
+    assert!(terrain(&app).ledger().solids.moved > 0.0);
+}
+
+#[test]
+fn a_land_too_large_for_the_device_runs_on_the_cpu() {
+    // A device on which textures may be 4096 long.
+    let land = Terrain::flat(UVec2::new(5000, 2), 1.0).expect("valid");
+    let limits = WgpuLimits {
+        max_texture_dimension_2d: 4096,
+        ..WgpuLimits::default()
+    };
+    let mut app = renderer_within(Some(limits), ErosionBackend::Gpu, land, STEP);
+    for _ in 0..3 {
+        step(&mut app, 1);
+    }
+    let status = app.world().resource::<ErosionBackendStatus>();
+    assert!(!status.on_gpu);
+    assert!(
+        status.missing.iter().any(|lack| lack.contains("texture")),
+        "{:?}",
+        status.missing
+    );
+}
+
+#[test]
+fn another_terrain_may_come_and_go() {
+    let mut app = gpu(wet_hills(3, SIZE), STEP);
+    app.insert_resource(PipeModel::default());
+    step(&mut app, 5);
+    app.insert_resource(wet_hills(4, UVec2::new(33, 20)));
+    app.update();
+    step(&mut app, 5);
+    read(&mut app);
+    let mut ours = twin(wet_hills(4, UVec2::new(33, 20)), STEP);
+    ours.insert_resource(PipeModel::default());
+    step(&mut ours, 5);
+    let apart = layers_apart(terrain(&app), terrain(&ours));
+    assert!(apart.iter().all(|apart| *apart < 1e-4), "{apart:?}");
+    app.world_mut().remove_resource::<Terrain>();
+    step(&mut app, 1);
+    assert!(!app.world().resource::<ErosionBackendStatus>().on_gpu);
+    app.insert_resource(wet_hills(5, SIZE));
+    until(&mut app, "the GPU runs again", |world| {
+        world.resource::<ErosionBackendStatus>().on_gpu
+    });
+}
+
+#[test]
+fn when_the_device_is_lost_the_cpu_goes_on() {
+    let mut app = gpu(wet_hills(3, SIZE), STEP);
+    app.insert_resource(PipeModel::default());
+    step(&mut app, 20);
+    read(&mut app);
+    let whole = terrain(&app).state_hash();
+    // What comes after the last full reading is lost with the device.
+    step(&mut app, 20);
+    // As Bevy does when the device is lost.
+    let handler = app.world().resource::<RenderErrorHandler>().0;
+    let error = RenderError {
+        ty: ErrorType::DeviceLost,
+        description: "out of order".into(),
+        source: None,
+    };
+    let policy = handler(&error, app.world_mut(), &mut World::new());
+    assert!(matches!(policy, RenderErrorPolicy::StopRendering));
+    let exits = app.world().resource::<Messages<AppExit>>();
+    assert!(exits.is_empty(), "the app goes on");
+    until(&mut app, "the CPU runs", |world| {
+        !world.resource::<ErosionBackendStatus>().on_gpu
+    });
+    assert_eq!(terrain(&app).state_hash(), whole);
+    let changes = app.world().resource::<Messages<BackendChanged>>();
+    let last = changes.iter_current_update_messages().last();
+    let last = last.expect("a message");
+    assert_eq!(last.reason, "the device was lost");
+    assert!(!last.on_gpu);
+    step(&mut app, 20);
+    assert_ne!(terrain(&app).state_hash(), whole);
+    let ledger = terrain(&app).ledger();
+    assert!(ledger.solids.drift_of_total().abs() < 1e-6);
+    assert!(ledger.water.drift_of_total().abs() < 1e-6);
+}

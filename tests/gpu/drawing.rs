@@ -1,0 +1,154 @@
+//! The ground, drawn where it is.
+
+use crate::{gpu, read, step, terrain, wet_hills};
+use bevy::{
+    camera::primitives::Aabb,
+    prelude::*,
+    render::{
+        RenderApp,
+        mesh::allocator::MeshAllocator,
+        render_resource::{
+            BufferDescriptor, BufferUsages, CommandEncoderDescriptor, MapMode, PollType,
+        },
+        renderer::{RenderDevice, RenderQueue},
+    },
+};
+use bevy_erode::prelude::*;
+use std::time::Duration;
+
+const STEP: Duration = Duration::from_millis(20);
+
+/// The vertices of a mesh as they are on the GPU, `N` numbers each.
+fn vertices<const N: usize>(app: &mut App, mesh: AssetId<Mesh>) -> Vec<[f32; N]> {
+    let world = app.sub_app_mut(RenderApp).world_mut();
+    let device = world.resource::<RenderDevice>().clone();
+    let queue = world.resource::<RenderQueue>().clone();
+    let allocator = world.resource::<MeshAllocator>();
+    let slice = allocator.mesh_vertex_slice(&mesh).expect("a mesh");
+    let (from, to) = (u64::from(slice.range.start), u64::from(slice.range.end));
+    let bytes = (to - from) * 4 * N as u64;
+    let copy = device.create_buffer(&BufferDescriptor {
+        label: None,
+        size: bytes,
+        usage: BufferUsages::COPY_DST | BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    let mut encoder = device.create_command_encoder(&CommandEncoderDescriptor::default());
+    encoder.copy_buffer_to_buffer(slice.buffer, from * 4 * N as u64, &copy, 0, bytes);
+    queue.submit([encoder.finish()]);
+    copy.slice(..).map_async(MapMode::Read, |_| {});
+    device.poll(PollType::wait_indefinitely()).expect("done");
+    let mapped = copy.slice(..).get_mapped_range();
+    let words: Vec<f32> = mapped
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|bytes| f32::from_le_bytes(*bytes))
+        .collect();
+    words.as_chunks::<N>().0.to_vec()
+}
+
+#[test]
+fn vertices_are_written_in_place() {
+    let size = UVec2::new(100, 70);
+    let mut app = gpu(wet_hills(3, size), STEP);
+    app.insert_resource(PipeModel::default())
+        .insert_resource(Thermal {
+            soil_angle: 5.0,
+            ..Thermal::default()
+        });
+    for _ in 0..20 {
+        app.update();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let before = terrain(&app).ground_heights();
+    let built = app.world().resource::<TerrainViewState>().rebuilt();
+    for _ in 0..3 {
+        step(&mut app, 20);
+    }
+    read(&mut app);
+    app.update();
+    let state = app.world().resource::<TerrainViewState>();
+    assert_eq!(state.rebuilt(), built, "no mesh is built on the CPU");
+    let land = terrain(&app).clone();
+    let moved = land.ground_heights();
+    let moved = before.iter().zip(&moved).filter(|(a, b)| a != b).count();
+    assert!(moved > 500, "only {moved} cells changed");
+    let chunks: Vec<(UVec2, Entity)> = (0..2)
+        .flat_map(|y| (0..2).map(move |x| UVec2::new(x, y)))
+        .filter_map(|coord| Some((coord, state.chunk(coord)?)))
+        .collect();
+    for (coord, entity) in chunks {
+        let mesh = app.world().get::<Mesh3d>(entity).expect("a mesh").0.id();
+        let bounds = *app.world().get::<Aabb>(entity).expect("bounds");
+        let (first, _) = land.grid().chunk_cells(coord);
+        for vertex in vertices::<12>(&mut app, mesh) {
+            let place = first + UVec2::new((vertex[0] / 2.0) as u32, (vertex[2] / 2.0) as u32);
+            let ground = land.ground(land.grid().index(place.x, place.y));
+            assert_eq!(vertex[1], ground, "chunk {coord}, cell {place}");
+            assert!((bounds.min().y..=bounds.max().y).contains(&ground));
+            let slope = land.slope(place.x, place.y);
+            let normal = Vec3::new(-slope.x, 1.0, -slope.y).normalize();
+            let drawn = Vec3::new(vertex[3], vertex[4], vertex[5]);
+            assert!(drawn.distance(normal) < 1e-4, "{drawn} for {normal}");
+            // Colours are colours.
+            assert!(vertex[8..11].iter().all(|c| (0.0..=1.0).contains(c)));
+        }
+    }
+}
+
+#[test]
+fn water_is_written_in_place() {
+    let size = UVec2::new(100, 70);
+    let mut app = gpu(wet_hills(3, size), STEP);
+    app.insert_resource(PipeModel::default());
+    for _ in 0..3 {
+        step(&mut app, 20);
+    }
+    // Until all that water came near to has a mesh.
+    for _ in 0..40 {
+        read(&mut app);
+    }
+    let built = app.world().resource::<TerrainViewState>().water_rebuilt();
+    let before = terrain(&app).water().to_vec();
+    for _ in 0..3 {
+        step(&mut app, 20);
+    }
+    read(&mut app);
+    app.update();
+    let state = app.world().resource::<TerrainViewState>();
+    assert_eq!(state.water_rebuilt(), built, "no mesh is built on the CPU");
+    let land = terrain(&app).clone();
+    assert_ne!(land.water(), before);
+    let thinnest = app.world().resource::<WaterView>().thinnest;
+    let world = app.world_mut();
+    let mut chunks = world.query::<(&WaterChunk, &Mesh3d, &Aabb)>();
+    let chunks: Vec<_> = chunks
+        .iter(world)
+        .map(|(chunk, mesh, bounds)| (chunk.coord, mesh.0.id(), *bounds))
+        .collect();
+    assert_eq!(chunks.len(), 4);
+    let (mut wet, mut dry) = (0, 0);
+    for (coord, mesh, bounds) in chunks {
+        let (first, _) = land.grid().chunk_cells(coord);
+        for vertex in vertices::<10>(&mut app, mesh) {
+            let place = first + UVec2::new((vertex[0] / 2.0) as u32, (vertex[2] / 2.0) as u32);
+            let cell = land.grid().index(place.x, place.y);
+            let (ground, depth) = (land.ground(cell), land.water()[cell]);
+            assert!((bounds.min().y..=bounds.max().y).contains(&vertex[1]));
+            if depth > thinnest {
+                wet += 1;
+                assert_eq!(vertex[1], ground + depth, "chunk {coord}, cell {place}");
+                assert_eq!(vertex[6], depth);
+                let velocity = Vec2::new(vertex[8], vertex[9]);
+                let inner = place.cmpgt(UVec2::ZERO).all();
+                let off = velocity.distance(land.velocity(place.x, place.y));
+                assert!(!inner || off < 1e-3 * (1.0 + velocity.length()), "{off}");
+            } else {
+                dry += 1;
+                assert!(vertex[1] < ground, "hidden below the ground");
+            }
+        }
+    }
+    assert!(wet > 500 && dry > 50, "{wet} wet, {dry} dry");
+}
