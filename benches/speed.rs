@@ -40,7 +40,7 @@ fn main() {
         .skip(1)
         .filter(|arg| !arg.starts_with('-'))
         .collect();
-    let figures = [
+    let figures: &[Figure] = &[
         ("triad_gb_s", "GB/s", triad),
         ("droplets_published_512", "Msteps/s", droplets_published),
         ("droplets_default_512", "kdrops/s", droplets_default),
@@ -78,7 +78,6 @@ fn main() {
         ("gpu_pipe_4096", "ms", || gpu::sub_step(4096)),
         ("gpu_vs_cpu_1024", "", gpu::against_cpu),
     ];
-    let figures: &[Figure] = &figures;
     for (name, unit, measure) in figures {
         if words.is_empty() || words.iter().any(|word| name.contains(word)) {
             println!("{name} {:.3} {unit}", measure());

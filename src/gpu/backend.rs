@@ -81,8 +81,10 @@ pub struct ReadBack {
     /// device is lost, and for the ledger; as many times longer as the terrain is
     /// larger than 1024². units: s
     pub whole_every: f32,
-    tiles: Vec<UVec2>,
-    everything: bool,
+    /// Tiles to be read before others, if they changed; taken each frame.
+    pub tiles: Vec<UVec2>,
+    /// Whether all is to be read, of one moment; taken each frame.
+    pub everything: bool,
 }
 
 impl Default for ReadBack {
