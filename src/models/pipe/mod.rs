@@ -31,7 +31,7 @@
 //! that both are conserved.
 
 mod published;
-mod rows;
+pub(in crate::models) mod rows;
 mod solver;
 mod sweep;
 
