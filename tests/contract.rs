@@ -118,12 +118,12 @@ fn shallow_water() {
         ..ShallowWater::default()
     };
     keeps_its_contract::<ShallowWaterSolver>(settings, 0.5, 1.0);
-    let published = ShallowWater::as_published().published.map(|published| {
-        PublishedShallowWater {
+    let published = ShallowWater::as_published()
+        .published
+        .map(|published| PublishedShallowWater {
             regolith_depth: 1.0,
             ..published
-        }
-    });
+        });
     let settings = ShallowWater {
         published,
         ..ShallowWater::default()

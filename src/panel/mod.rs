@@ -10,7 +10,10 @@ mod settings;
 
 use crate::{
     forcing::{Evaporation, Rain},
-    models::{droplet::Droplets, pipe::PipeModel, plugin::ErosionFault, shallow_water::ShallowWater, thermal::Thermal},
+    models::{
+        droplet::Droplets, pipe::PipeModel, plugin::ErosionFault, shallow_water::ShallowWater,
+        thermal::Thermal,
+    },
     schedule::{Erosion, ErosionDiagnostics, ErosionPace, ErosionTime},
     terrain::Terrain,
 };

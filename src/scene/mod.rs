@@ -43,9 +43,7 @@ pub use loader::{ErosionSceneLoader, ErosionScenePlugin};
 pub use open::SceneEntity;
 
 use crate::{
-    models::{
-        droplet::Droplets, pipe::PipeModel, shallow_water::ShallowWater, thermal::Thermal,
-    },
+    models::{droplet::Droplets, pipe::PipeModel, shallow_water::ShallowWater, thermal::Thermal},
     terrain::{
         Borders, Grid, Layer, Terrain, TerrainError, in_range,
         landform::{Landform, LandformKind},

@@ -68,7 +68,13 @@ impl Oracle {
     pub fn solve_water(&mut self) -> f64 {
         let bed = self.ground.h.clone();
         let tau = self.constants.water_damping;
-        solve(&mut self.water, &bed, (self.width, self.height), tau, &self.constants)
+        solve(
+            &mut self.water,
+            &bed,
+            (self.width, self.height),
+            tau,
+            &self.constants,
+        )
     }
 
     /// Disintegration and deposition, equation (5).
@@ -170,7 +176,11 @@ fn solve_line(cells: &[usize], depth: &[f64], h: &mut [f64], c: &Constants) {
         right[i] -= factor * right[i - 1];
     }
     for i in (0..n).rev() {
-        let next = if i + 1 < n { f(i) * h[cells[i + 1]] } else { 0.0 };
+        let next = if i + 1 < n {
+            f(i) * h[cells[i + 1]]
+        } else {
+            0.0
+        };
         h[cells[i]] = (right[i] - next) / e[i];
     }
 }

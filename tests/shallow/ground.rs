@@ -7,7 +7,9 @@ use bevy_erode::prelude::*;
 /// Mean square of the ground's second differences along a row. units: m²
 fn unevenness(terrain: &Terrain) -> f64 {
     let ground = terrain.ground_heights();
-    let bends = ground.windows(3).map(|w| f64::from(w[0] - 2.0 * w[1] + w[2]));
+    let bends = ground
+        .windows(3)
+        .map(|w| f64::from(w[0] - 2.0 * w[1] + w[2]));
     bends.map(|bend| bend * bend).sum::<f64>() / (ground.len() - 2) as f64
 }
 
@@ -40,7 +42,9 @@ fn still_water_smooths_a_bed_in_one_dimension() {
         assert!(ratio < 0.1, "{ratio}");
         // The water stands nearly still meanwhile.
         let level = |i: usize| terrain.ground(i) + terrain.water()[i];
-        let off = (0..2000).map(|i| (level(i) - 1.5).abs()).fold(0.0, f32::max);
+        let off = (0..2000)
+            .map(|i| (level(i) - 1.5).abs())
+            .fold(0.0, f32::max);
         assert!(off < 0.01, "{off}");
         let solids = terrain.ledger().solids;
         assert!(solids.drift_of_total().abs() < 1e-6, "{solids:?}");
@@ -50,7 +54,7 @@ fn still_water_smooths_a_bed_in_one_dimension() {
 
 #[test]
 fn water_and_solids_stay_in_a_closed_basin() {
-    let mut terrain = flooded_hills(9, UVec2::new(96, 80));
+    let mut terrain = flooded_hills(9, UVec2::new(60, 50));
     let mut solver = solver(ShallowWater::default(), &terrain);
     for _ in 0..10_000 {
         solver.step(&mut terrain, 0.1);
@@ -66,7 +70,10 @@ fn water_and_solids_stay_in_a_closed_basin() {
 fn erosion_does_not_stall_with_altitude() {
     let run = |altitude: f32| {
         let low = flooded_hills(6, UVec2::new(64, 60));
-        let bed = low.bedrock().iter().map(|z| (z * 8.0).round() / 8.0 + altitude);
+        let bed = low
+            .bedrock()
+            .iter()
+            .map(|z| (z * 8.0).round() / 8.0 + altitude);
         let mut terrain = Terrain::from_heights(low.size(), 2.0, bed.collect())
             .and_then(|t| t.with_layer(Layer::Water, low.water().to_vec()))
             .and_then(|t| t.with_borders(Borders::closed()))
@@ -78,7 +85,10 @@ fn erosion_does_not_stall_with_altitude() {
         terrain.ledger().solids.moved
     };
     let (low, high) = (run(0.0), run(3000.0));
-    assert!(low > 1.0 && (high / low - 1.0).abs() < 1e-3, "{low} and {high}");
+    assert!(
+        low > 1.0 && (high / low - 1.0).abs() < 1e-3,
+        "{low} and {high}"
+    );
 }
 
 #[test]
@@ -136,7 +146,8 @@ fn soil_is_taken_before_bedrock_and_hardens_to_soil() {
     let (bedrock, soil_now) = (row(terrain.bedrock()), row(terrain.soil()));
     assert!(bedrock[39] < 1.0, "the edge gave bedrock: {}", bedrock[39]);
     assert_eq!(soil_now[39], 0.0, "after all of its soil");
-    assert_eq!(bedrock[40], 0.0, "no bedrock grows");
+    // But for what is too little for the soil to count.
+    assert!(bedrock[40].abs() < 1e-6, "no bedrock grows");
     assert!(soil_now[40] > 10.0 * soil, "{}", soil_now[40]);
     assert_eq!(bedrock[2], 1.0, "far from it all is as it was");
 }

@@ -28,8 +28,16 @@ fn it_is_what_the_source_prints() {
                 2.0 + (x * 0.21).sin() + (y * 0.17).cos() + 0.01 * (i * 7 % 13) as f32
             })
             .collect();
-        let level = |i: u32| if i % width < 12 && i / width < 12 { 3.5 } else { 2.2 };
-        let water: Vec<f32> = (0..count).map(|i| (level(i) - bed[i as usize]).max(0.0)).collect();
+        let level = |i: u32| {
+            if i % width < 12 && i / width < 12 {
+                3.5
+            } else {
+                2.2
+            }
+        };
+        let water: Vec<f32> = (0..count)
+            .map(|i| (level(i) - bed[i as usize]).max(0.0))
+            .collect();
         let mut terrain = Terrain::from_heights(size.into(), 0.5, bed.clone())
             .and_then(|t| t.with_layer(Layer::Water, water))
             .and_then(|t| t.with_borders(Borders::closed()))
@@ -56,7 +64,10 @@ fn it_is_what_the_source_prints() {
             }
             oracle.cycle(solves, 0.0);
             let off = |ours: &[f32], theirs: &[f64]| {
-                let off = ours.iter().zip(theirs).map(|(a, b)| (f64::from(*a) - b).abs());
+                let off = ours
+                    .iter()
+                    .zip(theirs)
+                    .map(|(a, b)| (f64::from(*a) - b).abs());
                 off.fold(0.0, f64::max)
             };
             let ground = terrain.ground_heights();
@@ -77,7 +88,10 @@ fn it_is_what_the_source_prints() {
 }
 
 fn off_by(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f32::max)
 }
 
 #[test]

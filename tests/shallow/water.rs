@@ -90,8 +90,14 @@ fn a_seiche_is_damped_and_swings_as_theory_says() {
         let square = keep / (1.0 + (omega * dt).powi(2));
         let cosine = (1.0 + keep) / (2.0 * (keep * (1.0 + (omega * dt).powi(2))).sqrt());
         let (measured, phase) = seiche(settings, along_x, dt);
-        println!("|z|² {measured:.6} for {square:.6}, phase {phase:.5} for {:.5}", cosine.acos());
-        assert!((measured / square - 1.0).abs() < 1e-3, "{measured} for {square}");
+        println!(
+            "|z|² {measured:.6} for {square:.6}, phase {phase:.5} for {:.5}",
+            cosine.acos()
+        );
+        assert!(
+            (measured / square - 1.0).abs() < 1e-3,
+            "{measured} for {square}"
+        );
         assert!((phase / cosine.acos() - 1.0).abs() < 0.01, "{phase}");
         if damping == 0.0 {
             assert!((phase / (omega * dt).atan() - 1.0).abs() < 0.01, "{phase}");
@@ -131,17 +137,12 @@ fn mirrored_and_turned_land_gives_the_mirrored_and_turned_result() {
             terrain
         };
         let plain = run(start.clone(), 100);
-        for mirror in [
-            |x: u32, y: u32| (74 - x, y),
-            |x: u32, y: u32| (x, 66 - y),
-        ] {
+        for mirror in [|x: u32, y: u32| (74 - x, y), |x: u32, y: u32| (x, 66 - y)] {
             let mirrored = run(turned(&start, mirror, size), 100);
             let expected = turned(&plain, mirror, size);
-            // Pools sum up their cells in another order.
-            let off = most_off(expected.water(), mirrored.water());
-            let bar = if borders == Borders::closed() { 1e-4 } else { 1e-4 };
-            assert!(off < bar, "water is off by {off}");
-            assert!(most_off(expected.soil(), mirrored.soil()) < 1e-5);
+            assert_eq!(expected.water(), mirrored.water());
+            assert_eq!(expected.soil(), mirrored.soil());
+            assert_eq!(expected.bedrock(), mirrored.bedrock());
         }
         // Turned, rows come where columns came; they take turns, so that this
         // is soon made good.
@@ -157,7 +158,10 @@ fn mirrored_and_turned_land_gives_the_mirrored_and_turned_result() {
 }
 
 fn most_off(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f32::max)
 }
 
 #[test]
@@ -172,14 +176,23 @@ fn pools_keep_their_volume_to_rounding() {
             _ => (x.abs_diff(24).min(x.abs_diff(72)) + y.abs_diff(20)) as f32 * 0.3 + rough,
         }
     });
-    let water = (0..96 * 40u32).map(|i| if i % 96 < 12 || i % 96 == 90 { 2.0 } else { 0.0 });
+    let water = (0..96 * 40u32).map(|i| {
+        if i % 96 < 12 || i % 96 == 90 {
+            2.0
+        } else {
+            0.0
+        }
+    });
     let mut terrain = Terrain::from_heights(size, 1.0, bed.collect())
         .and_then(|t| t.with_layer(Layer::Water, water.collect()))
         .and_then(|t| t.with_borders(Borders::closed()))
         .expect("valid");
     let mut water = solver(ideal_water(), &terrain);
-    let drops = Rain::mm_per_hour(20_000.0).with_pattern(RainPattern::drops(3));
-    let mut rain = RainSolver::new(drops, terrain.grid()).expect("valid");
+    // Uneven, and none on the ridge, from where it would run to either side.
+    let weights = (0..96 * 40u32).map(|i| if i % 96 == 48 { 0.0 } else { (i % 7) as f32 });
+    let showers = RainPattern::Map(weights.collect());
+    let showers = Rain::mm_per_hour(20_000.0).with_pattern(showers);
+    let mut rain = RainSolver::new(showers, terrain.grid()).expect("valid");
     let drought = Evaporation::mm_per_hour(18_000.0);
     let mut drought = EvaporationSolver::new(drought, terrain.grid()).expect("valid");
     let basins = |terrain: &Terrain| {
@@ -216,7 +229,10 @@ fn pools_keep_their_volume_to_rounding() {
         }
     }
     let books = terrain.ledger().water;
-    assert!(books.rained > 1000.0 && books.evaporated > 1000.0, "{books:?}");
+    assert!(
+        books.rained > 1000.0 && books.evaporated > 1000.0,
+        "{books:?}"
+    );
     assert!(books.drift_of_total().abs() < 1e-9, "{books:?}");
     assert_eq!(books.lost, 0.0);
 }
@@ -229,7 +245,9 @@ fn steps_a_hundred_times_too_long_for_others_stay_bounded() {
     let longest = 0.7 * 2.0 / (9.807 * deepest).sqrt();
     let highest = |t: &Terrain| {
         let cells = (0..t.grid().cells()).filter(|&i| t.water()[i] > 1e-3);
-        cells.map(|i| t.ground(i) + t.water()[i]).fold(0.0, f32::max)
+        cells
+            .map(|i| t.ground(i) + t.water()[i])
+            .fold(0.0, f32::max)
     };
     let top = highest(&start);
     let settings = ShallowWater {
@@ -249,7 +267,10 @@ fn steps_a_hundred_times_too_long_for_others_stay_bounded() {
     let fastest = (0..90).flat_map(|y| (0..130).map(move |x| (x, y)));
     let fastest = fastest.map(|(x, y)| terrain.discharge(x, y).length());
     let fastest = fastest.fold(0.0, f32::max);
-    println!("{} s a step; fastest discharge {fastest} m²/s", 100.0 * longest);
+    println!(
+        "{} s a step; fastest discharge {fastest} m²/s",
+        100.0 * longest
+    );
     assert!(fastest < 0.5, "{fastest}");
     let ledger = terrain.ledger();
     assert!(ledger.water.drift_of_total().abs() < 1e-9, "{ledger:?}");
@@ -345,7 +366,11 @@ fn extreme_inputs_stay_finite() {
     let size = UVec2::new(66, 70);
     let cliffs = (0..66 * 70u32).map(|i| if (i / 7) % 2 == 0 { 10_000.0 } else { 0.0 });
     let terrain = Terrain::from_heights(size, 1.0, cliffs.collect()).expect("valid");
-    for settings in [ShallowWater::default(), ideal_water(), ShallowWater::as_published()] {
+    for settings in [
+        ShallowWater::default(),
+        ideal_water(),
+        ShallowWater::as_published(),
+    ] {
         for dt in [1e-4f32, 0.1, 60.0, 1e6] {
             let mut terrain = terrain.clone();
             let mut solver = solver(settings.clone(), &terrain);
@@ -373,7 +398,9 @@ fn extreme_inputs_stay_finite() {
             let mut flows = flow.east().iter().chain(flow.south());
             assert!(flows.all(|q| q.is_finite()), "dt {dt}");
             let books = terrain.ledger().water;
-            assert!(books.drift_of_total().abs() < 1e-6, "dt {dt}: {books:?}");
+            // What the source's method makes is far more than there was.
+            let all = books.added + books.lost.abs();
+            assert!(books.drift().abs() < 1e-6 * all, "dt {dt}: {books:?}");
         }
     }
 }
@@ -387,23 +414,74 @@ fn wrong_settings_are_named() {
         ..default()
     };
     for (bad, field) in [
-        (ShallowWater { gravity: 0.0, ..default() }, "`ShallowWater.gravity`"),
-        (ShallowWater { roughness: f32::NAN, ..default() }, "`ShallowWater.roughness`"),
-        (ShallowWater { damping: -1.0, ..default() }, "`ShallowWater.damping`"),
-        (ShallowWater { regolith_depth: 11.0, ..default() }, "`ShallowWater.regolith_depth`"),
         (
-            ShallowWater { regolith_roughness: f32::INFINITY, ..default() },
+            ShallowWater {
+                gravity: 0.0,
+                ..default()
+            },
+            "`ShallowWater.gravity`",
+        ),
+        (
+            ShallowWater {
+                roughness: f32::NAN,
+                ..default()
+            },
+            "`ShallowWater.roughness`",
+        ),
+        (
+            ShallowWater {
+                damping: -1.0,
+                ..default()
+            },
+            "`ShallowWater.damping`",
+        ),
+        (
+            ShallowWater {
+                regolith_depth: 11.0,
+                ..default()
+            },
+            "`ShallowWater.regolith_depth`",
+        ),
+        (
+            ShallowWater {
+                regolith_roughness: f32::INFINITY,
+                ..default()
+            },
             "`ShallowWater.regolith_roughness`",
         ),
-        (ShallowWater { interval: 0.0, ..default() }, "`ShallowWater.interval`"),
-        (ShallowWater { regolith_solves: 0, ..default() }, "`ShallowWater.regolith_solves`"),
-        (ShallowWater { steady: -1.0, ..default() }, "`ShallowWater.steady`"),
         (
-            published(PublishedShallowWater { water_damping: 2.0, ..Default::default() }),
+            ShallowWater {
+                interval: 0.0,
+                ..default()
+            },
+            "`ShallowWater.interval`",
+        ),
+        (
+            ShallowWater {
+                regolith_solves: 0,
+                ..default()
+            },
+            "`ShallowWater.regolith_solves`",
+        ),
+        (
+            ShallowWater {
+                steady: -1.0,
+                ..default()
+            },
+            "`ShallowWater.steady`",
+        ),
+        (
+            published(PublishedShallowWater {
+                water_damping: 2.0,
+                ..Default::default()
+            }),
             "`PublishedShallowWater.water_damping`",
         ),
         (
-            published(PublishedShallowWater { solves: 0, ..Default::default() }),
+            published(PublishedShallowWater {
+                solves: 0,
+                ..Default::default()
+            }),
             "`PublishedShallowWater.solves`",
         ),
     ] {

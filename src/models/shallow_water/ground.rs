@@ -61,7 +61,10 @@ impl Regolith {
         let ground = layers.soil.chunks_mut(rows);
         let ground = ground.zip(layers.bedrock.chunks_mut(rows));
         let ground = ground.zip(layers.bedrock_rest.chunks_mut(rows));
-        let water = layers.water.chunks(rows).zip(layers.suspended.chunks_mut(rows));
+        let water = layers
+            .water
+            .chunks(rows)
+            .zip(layers.suspended.chunks_mut(rows));
         let bands = thickness.zip(water).zip(ground).zip(&mut self.reports);
         let bands = bands.map(|band| (band, hardness.as_mut().and_then(Iterator::next)));
         workers.each(bands, |(band, hardness)| {
@@ -99,7 +102,12 @@ impl Regolith {
             let ((((start, depth), rest), ground), report) = band;
             let ((soil, bedrock), bedrock_rest) = ground;
             report.clear(width);
-            apply(width, [start, depth, rest], [soil, bedrock, bedrock_rest], report);
+            apply(
+                width,
+                [start, depth, rest],
+                [soil, bedrock, bedrock_rest],
+                report,
+            );
         });
         let taken: f64 = self.reports.iter().map(|report| report.taken).sum();
         terrain.account.solids.moved += taken * terrain.grid().cell_area();
@@ -119,12 +127,7 @@ impl Report {
 }
 
 /// Marks the tiles that bands say something of, of water or of the ground.
-fn mark(
-    terrain: &mut Terrain,
-    reports: &[Report],
-    flags: fn(&Report) -> &Vec<bool>,
-    water: bool,
-) {
+fn mark(terrain: &mut Terrain, reports: &[Report], flags: fn(&Report) -> &Vec<bool>, water: bool) {
     let wide = terrain.grid().tiles().x as usize;
     let bands = reports.iter().enumerate();
     let tiles = bands.flat_map(|(band, report)| {

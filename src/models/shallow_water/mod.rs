@@ -9,11 +9,15 @@
 //!
 //! ```text
 //! h  = min(d_i, (H_i − H_j) + d_j)                  depth of the face, from the lagged d
-//! φ  = h^(7/3) / (h^(7/3) + g·n²·dt·√(q² + p²))     friction;  h ≤ film: nothing flows
+//! q* = e^(−λ·dt)·q − g·h·dt·∂H/∂x                   as the old level pushes it
+//! φ  = 2 / (1 + √(1 + 4·g·n²·dt·√(q*² + p²)/h^(7/3)))   friction;  h ≤ film: nothing flows
 //! q̄  = φ·e^(−λ·dt)·q                                what is kept
 //! q  ← q̄ − φ·g·h·dt·∂H'/∂x                          H' is the new level
 //! H' = H − dt·(∂q/∂x + ∂q/∂y)                       so this is implicit
 //! ```
+//!
+//! φ is what solves q = q* − g·n²·dt·q·|q|/h^(7/3), so that also friction takes
+//! any step.
 //!
 //! It is solved one direction after the other: `Aₓ·H* = H − dt·∇·q̄` along all
 //! rows, then `A_y·H' = H*` along all columns, in turns also columns first. Each
@@ -37,6 +41,8 @@
 //! The regolith is part of the ground: it is soft while there is water above it
 //! and hardens to soil where there is too little. Sediment that another model
 //! left suspended falls.
+//!
+//! It runs on the CPU, on all threads of Bevy's task pool; there is no GPU path.
 //!
 //! Nothing passes a wall. Beyond an open border the land goes on as it does at
 //! the edge, and water and regolith leave; an edge cell gives no more than it

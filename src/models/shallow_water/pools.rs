@@ -5,11 +5,12 @@
 //! union-find, so that the work is in proportion to the runs rather than to the
 //! cells.
 
-use super::sheet::{BAND, Sheet};
+use super::sheet::{BAND, Fluid, Sheet};
 use crate::parallel::Workers;
 use multiversion::multiversion;
 
-/// Cells of a row that are connected: wet before or after a solve.
+/// Cells of a row that are connected: wet before or after a solve, or passed by
+/// water in it.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     row: u32,
@@ -37,13 +38,8 @@ pub(super) struct Pools {
 impl Pools {
     /// Brings depths below zero to zero, and scales the others of each pool so
     /// that its volume is what it was. `sheet` has the depths before the solve.
-    pub fn restore(
-        &mut self,
-        workers: Workers,
-        sheet: &Sheet,
-        depth: &mut [f32],
-        rest: &mut [f32],
-    ) {
+    pub fn restore(&mut self, workers: Workers, sheet: &Sheet, fluid: &mut Fluid) {
+        let (depth, rest, flow) = (&mut *fluid.depth, &mut *fluid.rest, &*fluid.flow);
         let workers = workers.for_cells(depth.len());
         let (width, pitch) = (sheet.width, sheet.pitch);
         let rows = BAND * width;
@@ -56,7 +52,13 @@ impl Pools {
             for (row, (depth, rest)) in cells.enumerate() {
                 let y = band * BAND + row;
                 let before = &sheet.depth[(y + 1) * pitch + 1..][..width];
-                find_runs(y as u32, before, depth, rest, runs);
+                let north = match y {
+                    0 => &flow.north_border[..],
+                    _ => &flow.south[(y - 1) * width..y * width],
+                };
+                let row = y * width..(y + 1) * width;
+                let flows = [&flow.east[row.clone()], north, &flow.south[row]];
+                find_runs(y as u32, before, flows, [depth, rest], runs);
             }
         });
         self.join();
@@ -137,12 +139,23 @@ fn unite(parents: &mut [u32], a: u32, b: u32) {
 }
 
 #[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
-fn find_runs(y: u32, before: &[f32], depth: &mut [f32], rest: &mut [f32], runs: &mut Vec<Run>) {
+fn find_runs(
+    y: u32,
+    before: &[f32],
+    [east, north, south]: [&[f32]; 3],
+    [depth, rest]: [&mut [f32]; 2],
+    runs: &mut Vec<Run>,
+) {
     let width = depth.len();
-    let (before, rest) = (&before[..width], &mut rest[..width]);
+    // Water may also run right through a cell, and leave nothing there.
+    let passed = |x: usize| {
+        let west = if x > 0 { east[x - 1] } else { 0.0 };
+        west != 0.0 || east[x] != 0.0 || north[x] != 0.0 || south[x] != 0.0
+    };
+    let wet = |x: usize, depth: &[f32]| before[x] > 0.0 || depth[x] != 0.0 || passed(x);
     let mut x = 0;
     while x < width {
-        if before[x] <= 0.0 && depth[x] == 0.0 {
+        if !wet(x, depth) {
             x += 1;
             continue;
         }
@@ -153,7 +166,7 @@ fn find_runs(y: u32, before: &[f32], depth: &mut [f32], rest: &mut [f32], runs: 
             depth: 0.0,
             lacking: 0.0,
         };
-        while x < width && (before[x] > 0.0 || depth[x] != 0.0) {
+        while x < width && wet(x, depth) {
             let total = f64::from(depth[x]) + f64::from(rest[x]);
             if total < 0.0 {
                 run.lacking -= total;
@@ -180,13 +193,14 @@ fn scale(depth: &mut [f32], rest: &mut [f32], share: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terrain::Grid;
+    use crate::terrain::{Flow, Grid};
     use bevy::math::UVec2;
 
     /// Depths from a picture: digits are tenths of metres, `-` lacks a tenth.
     fn restored(picture: &[&str]) -> Vec<f32> {
         let size = UVec2::new(picture[0].len() as u32, picture.len() as u32);
-        let sheet = Sheet::new(&Grid::new(size, 1.0).expect("valid"));
+        let grid = Grid::new(size, 1.0).expect("valid");
+        let sheet = Sheet::new(&grid);
         let cells = picture.iter().flat_map(|row| row.bytes());
         let mut depth: Vec<f32> = cells
             .map(|cell| match cell {
@@ -196,7 +210,13 @@ mod tests {
             })
             .collect();
         let mut rest = vec![0.0; depth.len()];
-        Pools::default().restore(Workers::serial(), &sheet, &mut depth, &mut rest);
+        let mut fluid = Fluid {
+            depth: &mut depth,
+            rest: &mut rest,
+            flow: &mut Flow::still(&grid),
+            history: None,
+        };
+        Pools::default().restore(Workers::serial(), &sheet, &mut fluid);
         depth
     }
 

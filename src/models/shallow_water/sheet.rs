@@ -9,7 +9,7 @@
 //! Planes have a rim of one cell, that holds what lies beyond the borders, and a
 //! pitch that lets a vector of lanes be read anywhere.
 
-use super::sweeps::{LANES, Lines};
+use super::sweeps::{Known, LANES, Lines, solve};
 use crate::{
     models::{least, most, pipe::rows::inverse_cube_root},
     parallel::Workers,
@@ -24,6 +24,10 @@ pub(super) const BAND: usize = LANES;
 const TILE_WIDTH: usize = TILE as usize;
 /// Grids of fewer cells are done by the calling thread alone.
 const FEW: usize = 8192;
+/// The source's method makes water, but none deeper than this. units: m
+const MOST_DEPTH: f32 = 1e8;
+/// Fewer rows are solved one by one.
+const FEW_ROWS: usize = 4;
 /// Faces conduct no better than this: waves would cross ten thousand cells in a
 /// step.
 const MOST_CONDUCTANCE: f32 = 1e8;
@@ -43,6 +47,8 @@ pub(super) struct Motion {
     pub keep: f32,
     /// g·dt²/l². units: 1/m
     pub conduct: f32,
+    /// g·dt/l. units: 1/s
+    pub push: f32,
     /// g·n²·dt.
     pub drag: f32,
     /// dt / l: turns a discharge into a flow. units: s/m
@@ -60,8 +66,10 @@ impl Motion {
             columns_first: false,
             keep: libm::exp(-f64::from(damping) * dt) as f32,
             conduct: (g * dt * dt / (l * l)).min(most) as f32,
-            drag: (g * n * n * dt).min(1e30) as f32,
-            per_length: (dt / l) as f32,
+            push: (g * dt / l).min(1e15) as f32,
+            drag: (g * n * n * dt).min(1e15) as f32,
+            // Neither it nor its inverse may overflow.
+            per_length: (dt / l).clamp(1e-15, 1e15) as f32,
         }
     }
 
@@ -113,8 +121,7 @@ impl Report {
 /// Rows of one worker.
 #[derive(Clone, Debug, Default)]
 struct Scratch {
-    lines: Lines<LANES>,
-    line: Lines<1>,
+    lines: Lines,
     rows: [Vec<f32>; 3],
 }
 
@@ -143,6 +150,8 @@ pub(super) struct Sheet {
     flow_along: Vec<f32>,
     /// New flow through the faces across the rows, by strips of columns.
     flow_across: Vec<[f32; LANES]>,
+    /// Whether `flow_across` is known to be zero.
+    closed_across: bool,
     /// What each band did.
     pub reports: Vec<Report>,
     scratch: Mutex<Vec<Scratch>>,
@@ -183,6 +192,7 @@ impl Sheet {
             across: Faces::new(rows * pitch),
             flow_along: plane(),
             flow_across: vec![[0.0; LANES]; width.div_ceil(LANES) * (height + 1)],
+            closed_across: false,
             reports: vec![Report::default(); height.div_ceil(BAND)],
             scratch: Mutex::default(),
         }
@@ -206,20 +216,20 @@ impl Sheet {
         let along = self.old_along[pitch..].chunks_mut(rows);
         let across = self.old_across[pitch..].chunks_mut(rows);
         let bands = level.zip(depth).zip(along.zip(across)).enumerate();
-        workers
-            .for_cells(width * height)
-            .each(bands, |(band, ((level, depth), (along, across)))| {
+        workers.for_cells(width * height).each(
+            bands,
+            |(band, ((level, depth), (along, across)))| {
                 let first = band * BAND;
                 for y in first..(first + BAND).min(height) {
                     let row = (y - first) * pitch;
                     let cells = row + 1..row + 1 + width;
                     fill(y, &mut level[cells.clone()], &mut depth[cells.clone()]);
                     along[row] = flow.west_border[y];
-                    along[cells.clone()]
-                        .copy_from_slice(&flow.east[y * width..(y + 1) * width]);
+                    along[cells.clone()].copy_from_slice(&flow.east[y * width..(y + 1) * width]);
                     across[cells].copy_from_slice(&flow.south[y * width..(y + 1) * width]);
                 }
-            });
+            },
+        );
         self.old_across[1..=width].copy_from_slice(&flow.north_border);
     }
 
@@ -228,6 +238,10 @@ impl Sheet {
     pub fn surround(&mut self, beyond: impl Fn(Border, [f32; 2], f32) -> [f32; 2]) {
         let (width, height, pitch) = (self.width, self.height, self.pitch);
         let mut set = |border: Border, outer: usize, edge: usize, inner: usize| {
+            // Nothing asks for what lies behind a wall.
+            if is_wall(border) {
+                return;
+            }
             let ground = self.level[inner] - self.depth[inner];
             let here = [self.level[edge], self.depth[edge]];
             [self.level[outer], self.depth[outer]] = beyond(border, here, ground);
@@ -237,6 +251,9 @@ impl Sheet {
             let (west, east) = (row + 1, row + width);
             set(self.borders.west, row, west, (west + 1).min(east));
             set(self.borders.east, east + 1, east, (east - 1).max(west));
+        }
+        if is_wall(self.borders.north) && is_wall(self.borders.south) {
+            return;
         }
         for x in 1..=width {
             let (north, south) = (pitch + x, height * pitch + x);
@@ -323,12 +340,15 @@ impl Sheet {
         history: Option<&[f32]>,
         second: bool,
     ) {
-        let wall = |border: Border| matches!(border, Border::Wall);
-        if self.height == 1 && wall(self.borders.north) && wall(self.borders.south) {
+        if self.height == 1 && is_wall(self.borders.north) && is_wall(self.borders.south) {
             // A single row has nowhere to flow.
-            self.flow_across.fill([0.0; LANES]);
+            if !self.closed_across {
+                self.flow_across.fill([0.0; LANES]);
+                self.closed_across = true;
+            }
             return;
         }
+        self.closed_across = false;
         let cells = Pushes {
             width: self.width,
             height: self.height,
@@ -374,7 +394,10 @@ impl Sheet {
         } = &mut *fluid.flow;
         let mut history = fluid.history.as_deref_mut().map(|h| h.chunks_mut(rows));
         let mut north_border = Some(&mut north_border[..]);
-        let depth = fluid.depth.chunks_mut(rows).zip(fluid.rest.chunks_mut(rows));
+        let depth = fluid
+            .depth
+            .chunks_mut(rows)
+            .zip(fluid.rest.chunks_mut(rows));
         let flow = east.chunks_mut(rows).zip(south.chunks_mut(rows));
         let flow = flow.zip(west_border.chunks_mut(BAND));
         let bands = depth.zip(flow).zip(&mut self.reports).enumerate();
@@ -397,6 +420,19 @@ impl Sheet {
             finish_band(&done, band, &mut own.rows);
             put_back(scratch, own);
         });
+    }
+}
+
+fn is_wall(border: Border) -> bool {
+    matches!(border, Border::Wall)
+}
+
+/// The border that the faces north of row `y` lie on, if any.
+fn border_at(y: usize, height: usize, borders: &Borders) -> Option<Border> {
+    match y {
+        0 => Some(borders.north),
+        y if y == height => Some(borders.south),
+        _ => None,
     }
 }
 
@@ -454,8 +490,9 @@ fn face<const LITERAL: bool>(
     // h^(7/3)
     let power = (h * h) * (h * (r * r));
     // `crossing` is the sum of four.
-    let size = (old * old + (crossing * crossing) * (1.0 / 16.0)).sqrt();
-    let left = power / (power + motion.drag * size);
+    let pushed = old * motion.keep + motion.push * h * fall;
+    let size = (pushed * pushed + (crossing * crossing) * (1.0 / 16.0)).sqrt();
+    let left = 2.0 / (1.0 + (1.0 + 4.0 * (motion.drag * size / power)).sqrt());
     let conductance = least(motion.conduct * h * left, MOST_CONDUCTANCE);
     let kept = old * motion.per_length * (motion.keep * left);
     let bound = MOST_KEPT * h;
@@ -485,7 +522,6 @@ fn open_rows<const LITERAL: bool>(
     across: FaceRows,
 ) {
     let (width, height, pitch) = (old.width, old.height, old.pitch);
-    let wall = |border: Border| matches!(border, Border::Wall);
     // Rows of cells, and one more row of faces south of the last.
     for y in first..(first + BAND).min(height + 1) {
         let here = (y + 1) * pitch;
@@ -505,13 +541,19 @@ fn open_rows<const LITERAL: bool>(
                     face::<LITERAL>(pair[0], pair[1], flow[k], crossing, motion);
             }
             for (k, border) in [(0, old.borders.west), (width, old.borders.east)] {
-                if wall(border) {
+                if is_wall(border) {
                     (conductance[k], kept[k]) = (0.0, 0.0);
                 }
             }
         }
         let conductance = &mut across.0[start..][..width];
         let kept = &mut across.1[start..][..width];
+        let border = border_at(y, height, &old.borders);
+        if border.is_some_and(is_wall) {
+            conductance.fill(0.0);
+            kept.fill(0.0);
+            continue;
+        }
         let (above, below) = (here - pitch + 1, here + 1);
         let [level0, level1] = [above, below].map(|at| &old.level[at..][..width]);
         let [depth0, depth1] = [above, below].map(|at| &old.depth[at..][..width]);
@@ -522,11 +564,6 @@ fn open_rows<const LITERAL: bool>(
             let pair = [[level0[x], level1[x]], [depth0[x], depth1[x]]];
             [conductance[x], kept[x]] =
                 face::<LITERAL>(pair[0], pair[1], flow[x], crossing, motion);
-        }
-        let closed = (y == 0 && wall(old.borders.north)) || (y == height && wall(old.borders.south));
-        if closed {
-            conductance.fill(0.0);
-            kept.fill(0.0);
         }
     }
 }
@@ -595,12 +632,14 @@ fn sweep_band(
     scratch: &mut Scratch,
 ) {
     let rows = BAND.min(cells.height - first);
-    let Scratch { lines, line, rows: buffers } = scratch;
-    if rows < 4 {
+    let Scratch {
+        lines,
+        rows: buffers,
+    } = scratch;
+    if rows < FEW_ROWS {
         for row in 0..rows {
-            transpose_in(cells, first + row, level, conductance, line, buffers, 1);
-            line.solve();
-            transpose_out(cells, line, &mut flow[row * cells.pitch..], 1);
+            let flow = &mut flow[row * cells.pitch..];
+            sweep_row(cells, first + row, level, conductance, flow, buffers);
         }
     } else {
         transpose_in(cells, first, level, conductance, lines, buffers, rows);
@@ -609,14 +648,42 @@ fn sweep_band(
     }
 }
 
+/// Solves one row as it lies.
+#[inline(always)]
+fn sweep_row(
+    cells: &Pushes,
+    y: usize,
+    level: &[f32],
+    conductance: &[f32],
+    flow: &mut [f32],
+    [fall, push, share]: &mut [Vec<f32>; 3],
+) {
+    let (width, pitch) = (cells.width, cells.pitch);
+    for row in [&mut *fall, &mut *push, &mut *share] {
+        row.resize(width + 1, 0.0);
+    }
+    let level = &level[(y + 1) * pitch..][..width + 2];
+    for k in 0..=width {
+        fall[k] = level[k] - level[k + 1];
+    }
+    cells.find(0, y, &mut push[..]);
+    let faces = Known {
+        conductance: conductance[y * pitch..][..width + 1].as_chunks().0,
+        fall: fall.as_chunks().0,
+        push: push.as_chunks().0,
+    };
+    let flow = flow[..width + 1].as_chunks_mut().0;
+    solve::<1>(&faces, share.as_chunks_mut().0, flow);
+}
+
 /// Brings rows from `first` on into lanes.
 #[inline(always)]
-fn transpose_in<const L: usize>(
+fn transpose_in(
     cells: &Pushes,
     first: usize,
     level: &[f32],
     conductance: &[f32],
-    lines: &mut Lines<L>,
+    lines: &mut Lines,
     [fall, push, _]: &mut [Vec<f32>; 3],
     rows: usize,
 ) {
@@ -634,9 +701,7 @@ fn transpose_in<const L: usize>(
         let conductance = &conductance[y * pitch..][..width + 1];
         let to = lines.conductance.iter_mut().zip(&mut lines.fall);
         let from = conductance.iter().zip(&*fall).zip(&*push);
-        for ((to, push_to), ((conductance, fall), push)) in
-            to.zip(&mut lines.push).zip(from)
-        {
+        for ((to, push_to), ((conductance, fall), push)) in to.zip(&mut lines.push).zip(from) {
             to.0[lane] = *conductance;
             to.1[lane] = *fall;
             push_to[lane] = *push;
@@ -646,12 +711,7 @@ fn transpose_in<const L: usize>(
 
 /// Brings flows from lanes into rows.
 #[inline(always)]
-fn transpose_out<const L: usize>(
-    cells: &Pushes,
-    lines: &Lines<L>,
-    flow: &mut [f32],
-    rows: usize,
-) {
+fn transpose_out(cells: &Pushes, lines: &Lines, flow: &mut [f32], rows: usize) {
     for lane in 0..rows {
         let row = &mut flow[lane * cells.pitch..][..cells.width + 1];
         for (to, from) in row.iter_mut().zip(&lines.flow) {
@@ -742,6 +802,11 @@ impl Done<'_> {
     /// Sum of kept and new flows through the faces north of row `y`.
     #[inline(always)]
     fn across_row(&self, y: usize, row: &mut [f32]) {
+        let border = border_at(y, self.height, &self.borders);
+        if border.is_some_and(is_wall) {
+            row.fill(0.0);
+            return;
+        }
         let kept = &self.kept[1][y * self.pitch..][..self.width];
         for (strip, (row, kept)) in row.chunks_mut(LANES).zip(kept.chunks(LANES)).enumerate() {
             let new = &self.across[strip * (self.height + 1) + y];
@@ -749,11 +814,10 @@ impl Done<'_> {
                 row[i] = kept[i] + new[i];
             }
         }
-        let (border, outward, edge) = match y {
-            0 => (self.borders.north, -1.0, 0),
-            y if y == self.height => (self.borders.south, 1.0, y - 1),
-            _ => return,
+        let Some(border) = border else {
+            return;
         };
+        let (outward, edge) = if y == 0 { (-1.0, 0) } else { (1.0, y - 1) };
         let depth = &self.depth[(edge + 1) * self.pitch + 1..][..self.width];
         for (x, flow) in row.iter_mut().enumerate() {
             let share = depth[x] * self.border_share(x, edge);
@@ -817,7 +881,9 @@ fn finish_band(done: &Done, band: Band, [along, north, south]: &mut [Vec<f32>; 3
     if let Some(border) = north_border {
         for (border, flow) in border.iter_mut().zip(&*north) {
             *border = flow * done.per_flow;
-            report.cross(-*flow);
+        }
+        if !is_wall(done.borders.north) {
+            north.iter().for_each(|flow| report.cross(-*flow));
         }
     }
     for y in first..end {
@@ -826,7 +892,7 @@ fn finish_band(done: &Done, band: Band, [along, north, south]: &mut [Vec<f32>; 3
         done.across_row(y + 1, south);
         report.cross(-along[0]);
         report.cross(along[width]);
-        if y + 1 == done.height {
+        if y + 1 == done.height && !is_wall(done.borders.south) {
             south.iter().for_each(|flow| report.cross(*flow));
         }
         west_border[y - first] = along[0] * done.per_flow;
@@ -869,7 +935,9 @@ fn finish_band(done: &Done, band: Band, [along, north, south]: &mut [Vec<f32>; 3
             }
             if let Some(past) = past {
                 let faces = (&mut *east, &mut *south_flow);
-                fastest = note_past(past, [depth, rest], [along, north, south], faces);
+                let made;
+                (fastest, made) = note_past(past, [depth, rest], [along, north, south], faces);
+                report.lacking += made;
             }
             report.fastest = report.fastest.max(fastest);
         }
@@ -900,15 +968,16 @@ fn push_by_past(
 
 /// Of the source's method: notes the levels' change, none where it is dry, and
 /// returns the largest as bits. It lets dry cells give; no discharge is shown
-/// there.
+/// there. Depths that only its own making can reach are cut, and what that made
+/// (less than nothing) is returned too. units: m
 #[inline(always)]
 fn note_past(
     past: &mut [f32],
     [depth, rest]: [&mut [f32]; 2],
     [along, north, south]: [&[f32]; 3],
     (east, south_flow): (&mut [f32], &mut [f32]),
-) -> u32 {
-    let mut fastest = 0u32;
+) -> (u32, f64) {
+    let (mut fastest, mut made) = (0u32, 0.0);
     for x in 0..past.len() {
         let gain = (along[x] - along[x + 1]) + (north[x] - south[x]);
         let dry = depth[x] <= 0.0;
@@ -917,9 +986,12 @@ fn note_past(
         if dry {
             (depth[x], rest[x]) = (0.0, 0.0);
             (east[x], south_flow[x]) = (0.0, 0.0);
+        } else if depth[x] > MOST_DEPTH {
+            made -= f64::from(depth[x]) + f64::from(rest[x]) - f64::from(MOST_DEPTH);
+            (depth[x], rest[x], past[x]) = (MOST_DEPTH, 0.0, 0.0);
         }
     }
-    fastest
+    (fastest, made)
 }
 
 impl Report {

@@ -221,6 +221,8 @@ impl ShallowWaterSolver {
             history.solves = 0;
         }
         self.soften(workers, terrain, s.regolith_depth, false);
+        // It only accompanies the past levels.
+        still(&mut self.creep);
         if let Some(history) = &mut self.history {
             let soft = self.regolith.start.iter();
             for (past, soft) in history.regolith.iter_mut().zip(soft) {
@@ -272,8 +274,7 @@ impl ShallowWaterSolver {
         if motion.literal {
             account.lost -= lacking * area;
         } else if lacking > 0.0 {
-            self.pools
-                .restore(*workers, sheet, fluid.depth, fluid.rest);
+            self.pools.restore(*workers, sheet, &mut fluid);
         }
         let wide = self.grid.tiles().x as usize;
         let bands = sheet.reports.iter().enumerate();
@@ -301,15 +302,20 @@ impl ShallowWaterSolver {
         let ground = [terrain.bedrock(), terrain.bedrock_rest(), terrain.soil()];
         let sheet = &mut self.sheet;
         let regolith = &mut self.regolith;
-        sheet.load(*workers, *terrain.borders(), &self.creep, |y, level, depth| {
-            let cells = y * width..(y + 1) * width;
-            ground_row(ground.map(|layer| &layer[cells.clone()]), datum, level);
-            let start = &regolith.start[cells.clone()];
-            depth.copy_from_slice(&regolith.depth[cells]);
-            for ((level, depth), start) in level.iter_mut().zip(depth).zip(start) {
-                *level += *depth - start;
-            }
-        });
+        sheet.load(
+            *workers,
+            *terrain.borders(),
+            &self.creep,
+            |y, level, depth| {
+                let cells = y * width..(y + 1) * width;
+                ground_row(ground.map(|layer| &layer[cells.clone()]), datum, level);
+                let start = &regolith.start[cells.clone()];
+                depth.copy_from_slice(&regolith.depth[cells]);
+                for ((level, depth), start) in level.iter_mut().zip(depth).zip(start) {
+                    *level += *depth - start;
+                }
+            },
+        );
         // The bed goes on beyond the border, but not upwards.
         sheet.surround(|_, [level, depth], inner| {
             let ground = level - depth;
@@ -329,8 +335,7 @@ impl ShallowWaterSolver {
         if motion.literal {
             account.lost -= lacking * area;
         } else if lacking > 0.0 {
-            self.pools
-                .restore(*workers, sheet, fluid.depth, fluid.rest);
+            self.pools.restore(*workers, sheet, &mut fluid);
         }
         fastest
     }

@@ -26,72 +26,97 @@
 /// Lines that are solved at once.
 pub(super) const LANES: usize = 16;
 
-/// `L` lines and what is known of them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Lines<const L: usize> {
+/// What is known of `L` lines.
+pub(super) struct Known<'a, const L: usize> {
     /// c of each face.
-    pub conductance: Vec<[f32; L]>,
+    pub conductance: &'a [[f32; L]],
     /// D of each face. units: m
-    pub fall: Vec<[f32; L]>,
-    /// w of each cell. units: m
-    pub push: Vec<[f32; L]>,
-    /// The result: F of each face. units: m
-    pub flow: Vec<[f32; L]>,
-    /// b/a of each face.
-    share: Vec<[f32; L]>,
+    pub fall: &'a [[f32; L]],
+    /// w of each cell, and room for one more. units: m
+    pub push: &'a [[f32; L]],
 }
 
-impl<const L: usize> Lines<L> {
+/// Memory for [`LANES`] lines.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lines {
+    /// See [`Known`].
+    pub conductance: Vec<[f32; LANES]>,
+    pub fall: Vec<[f32; LANES]>,
+    pub push: Vec<[f32; LANES]>,
+    /// The result: F of each face. units: m
+    pub flow: Vec<[f32; LANES]>,
+    share: Vec<[f32; LANES]>,
+}
+
+impl Lines {
     /// Makes room for lines of `cells`.
     pub fn fit(&mut self, cells: usize) {
         let faces = cells + 1;
         if self.flow.len() != faces {
-            self.conductance.resize(faces, [0.0; L]);
-            self.fall.resize(faces, [0.0; L]);
-            self.push.resize(faces, [0.0; L]);
-            self.flow.resize(faces, [0.0; L]);
-            self.share.resize(faces, [0.0; L]);
+            self.conductance.resize(faces, [0.0; LANES]);
+            self.fall.resize(faces, [0.0; LANES]);
+            self.push.resize(faces, [0.0; LANES]);
+            self.flow.resize(faces, [0.0; LANES]);
+            self.share.resize(faces, [0.0; LANES]);
         }
     }
 
     /// Finds the flows.
     #[inline(always)]
     pub fn solve(&mut self) {
-        let n = self.flow.len() - 1;
-        let (conductance, fall) = (&self.conductance[..=n], &self.fall[..=n]);
-        let push = &self.push[..n];
-        let (share, flow) = (&mut self.share[..=n], &mut self.flow[..=n]);
-        let middle = n / 2;
-        let mut left = Side::start(&conductance[0], &fall[0], 1.0);
-        let mut right = Side::start(&conductance[n], &fall[n], -1.0);
-        // Both sides at once: neither has to wait for its own last result.
-        for i in 0..middle {
-            let next = (&conductance[i + 1], &fall[i + 1]);
-            left.pass(&push[i], next, &mut share[i], &mut flow[i]);
-            let k = n - 1 - i;
-            if k > middle {
-                let next = (&conductance[k], &fall[k]);
-                right.pass(&push[k], next, &mut share[k + 1], &mut flow[k + 1]);
-            }
+        let known = Known {
+            conductance: &self.conductance,
+            fall: &self.fall,
+            push: &self.push,
+        };
+        solve(&known, &mut self.share, &mut self.flow);
+    }
+}
+
+/// Finds the flow F of each face. `share` is scratch, for b/a of each face.
+#[inline(always)]
+pub(super) fn solve<const L: usize>(
+    known: &Known<L>,
+    share: &mut [[f32; L]],
+    flow: &mut [[f32; L]],
+) {
+    let n = flow.len() - 1;
+    let (conductance, fall) = (&known.conductance[..=n], &known.fall[..=n]);
+    let push = &known.push[..n];
+    let share = &mut share[..=n];
+    let middle = n / 2;
+    let mut left = Side::start(&conductance[0], &fall[0], 1.0);
+    let mut right = Side::start(&conductance[n], &fall[n], -1.0);
+    // Both sides at once: neither has to wait for its own last result.
+    for i in 0..middle {
+        let next = (&conductance[i + 1], &fall[i + 1]);
+        left.pass(&push[i], next, &mut share[i], &mut flow[i]);
+        let k = n - 1 - i;
+        if k > middle {
+            let next = (&conductance[k], &fall[k]);
+            right.pass(&push[k], next, &mut share[k + 1], &mut flow[k + 1]);
         }
-        let push = &push[middle];
+    }
+    let push = &push[middle];
+    for i in 0..L {
+        let whole = 1.0 + (left.b[i] + right.b[i]);
+        let rise = (push[i] + (left.p[i] + right.p[i])) / whole;
+        flow[middle][i] = left.p[i] - left.b[i] * rise;
+        flow[middle + 1][i] = -(right.p[i] - right.b[i] * rise);
+    }
+    let (mut before, mut behind) = (flow[middle], flow[middle + 1]);
+    for i in 0..middle {
+        let k = middle - 1 - i;
         for i in 0..L {
-            let whole = 1.0 + (left.b[i] + right.b[i]);
-            let rise = (push[i] + (left.p[i] + right.p[i])) / whole;
-            flow[middle][i] = left.p[i] - left.b[i] * rise;
-            flow[middle + 1][i] = -(right.p[i] - right.b[i] * rise);
+            before[i] = flow[k][i] + share[k][i] * before[i];
         }
-        for k in (0..middle).rev() {
-            let next = flow[k + 1];
+        flow[k] = before;
+        let k = middle + 2 + i;
+        if k <= n {
             for i in 0..L {
-                flow[k][i] += share[k][i] * next[i];
+                behind[i] = flow[k][i] + share[k][i] * behind[i];
             }
-        }
-        for k in middle + 2..=n {
-            let next = flow[k - 1];
-            for i in 0..L {
-                flow[k][i] += share[k][i] * next[i];
-            }
+            flow[k] = behind;
         }
     }
 }
@@ -144,7 +169,7 @@ impl<const L: usize> Side<L> {
 
 #[cfg(test)]
 mod tests {
-    use super::Lines;
+    use super::{Known, solve};
 
     /// Gaussian elimination of the full system for the rises, in `f64`.
     fn rises(c: &[f64], fall: &[f64], push: &[f64]) -> Vec<f64> {
@@ -185,20 +210,26 @@ mod tests {
                 let c: Vec<f64> = (0..=n).map(|k| scale * number(k)).collect();
                 let fall: Vec<f64> = (0..=n).map(|k| number(k + 50) - 0.5).collect();
                 let push: Vec<f64> = (0..n).map(|k| number(k + 90) - 0.5).collect();
-                let mut lines = Lines::<2>::default();
-                lines.fit(n);
-                for k in 0..=n {
-                    lines.conductance[k] = [c[k] as f32; 2];
-                    lines.fall[k] = [fall[k] as f32; 2];
-                    lines.push[k] = [push.get(k).map_or(0.0, |w| *w as f32); 2];
-                }
-                lines.solve();
+                let twice = |values: &[f64]| -> Vec<[f32; 2]> {
+                    (0..=n)
+                        .map(|k| [values.get(k).map_or(0.0, |v| *v as f32); 2])
+                        .collect()
+                };
+                let known = Known {
+                    conductance: &twice(&c),
+                    fall: &twice(&fall),
+                    push: &twice(&push),
+                };
+                let (mut share, mut flow) = (twice(&[]), twice(&[]));
+                solve(&known, &mut share, &mut flow);
                 let expected = rises(&c, &fall, &push);
                 for k in 0..n {
-                    let flows = [lines.flow[k][1], lines.flow[k + 1][1]].map(f64::from);
+                    let flows = [flow[k][1], flow[k + 1][1]].map(f64::from);
                     let rise = push[k] + flows[0] - flows[1];
                     let off = (rise - expected[k]).abs();
-                    assert!(off < 2e-5, "{n} cells, cell {k}, c {scale}: off by {off}");
+                    // What crosses the ends is as large as c.
+                    let bar = 2e-5 + 1e-7 * scale;
+                    assert!(off < bar, "{n} cells, cell {k}, c {scale}: off by {off}");
                 }
             }
         }
