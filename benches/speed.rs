@@ -53,6 +53,15 @@ fn main() {
         ("pipe_1024_floor_ratio", "", pipe_floor_ratio),
         ("pipe_1024_wet5_ratio", "", pipe_wet5_ratio),
         ("pipe_oracle_ratio", "", pipe_oracle_ratio),
+        ("shallow_water_300", "cycles/s", || shallow_water(300)),
+        ("shallow_water_400", "cycles/s", || shallow_water(400)),
+        ("shallow_water_1024", "cycles/s", || shallow_water(1024)),
+        ("shallow_water_1d_2000", "cycles/s", shallow_water_1d),
+        (
+            "shallow_water_1d_2000_solves",
+            "solves/s",
+            shallow_water_1d_solves,
+        ),
         ("rain_1024", "ms", rain),
         ("mesh_full_1024", "ms", mesh_full),
         ("mesh_chunk", "ms", mesh_chunk),
@@ -237,6 +246,79 @@ fn pipe_oracle_ratio() -> f64 {
     let mut solver = PipeSolver::new(settings.clone(), terrain.grid()).expect("valid");
     let fast = median(31, || solver.step_on(Workers::serial(), &mut terrain, 2e-3));
     slow / fast
+}
+
+/// Solves of the water, and of the regolith, in a cycle. The source says that 5
+/// to 10 make them steady.
+const CYCLE: u32 = 5;
+
+/// Water that is exchanged with the ground after [`CYCLE`] steps of `dt`.
+fn cyclic(dt: f32) -> ShallowWater {
+    ShallowWater {
+        interval: CYCLE as f32 * dt,
+        regolith_solves: CYCLE,
+        // None is left out.
+        steady: 0.0,
+        ..ShallowWater::default()
+    }
+}
+
+/// Whole cycles on wet mountains: water, exchange, regolith, and pools, for
+/// which water runs off the ridges in long steps.
+fn shallow_water(cells: u32) -> f64 {
+    let mut terrain = flooded(cells);
+    let dt = 0.2 * 1024.0 / cells as f32;
+    let mut solver = ShallowWaterSolver::new(cyclic(dt), terrain.grid()).expect("valid");
+    let seconds = median(31, || {
+        for _ in 0..CYCLE {
+            solver.step(&mut terrain, dt);
+        }
+    });
+    1.0 / seconds
+}
+
+/// The source's row of 2000 vertices: a rough bed under water that swings.
+fn trough() -> Terrain {
+    let bed = (0..2000u32).map(|x| {
+        let rough = (x.wrapping_mul(2_654_435_761) >> 24) as f32 / 255.0;
+        0.5 + 0.3 * (x as f32 * 0.01).sin() + 0.02 * rough
+    });
+    let bed: Vec<f32> = bed.collect();
+    let water = bed.iter().zip(0..).map(|(z, x)| 1.5 + 1e-4 * x as f32 - z);
+    let water = water.collect();
+    Terrain::from_heights(UVec2::new(2000, 1), 0.1, bed)
+        .and_then(|t| t.with_layer(Layer::Water, water))
+        .and_then(|t| t.with_borders(Borders::closed()))
+        .expect("valid")
+}
+
+fn shallow_water_1d() -> f64 {
+    let mut terrain = trough();
+    let mut solver = ShallowWaterSolver::new(cyclic(0.01), terrain.grid()).expect("valid");
+    let cycles = 100;
+    let seconds = median(31, || {
+        for _ in 0..cycles * CYCLE {
+            solver.step(&mut terrain, 0.01);
+        }
+    });
+    f64::from(cycles) / seconds
+}
+
+/// The water alone.
+fn shallow_water_1d_solves() -> f64 {
+    let mut terrain = trough();
+    let settings = ShallowWater {
+        interval: 1e6,
+        ..ShallowWater::default()
+    };
+    let mut solver = ShallowWaterSolver::new(settings, terrain.grid()).expect("valid");
+    let solves = 1000;
+    let seconds = median(31, || {
+        for _ in 0..solves {
+            solver.step(&mut terrain, 0.01);
+        }
+    });
+    f64::from(solves) / seconds
 }
 
 /// Even rain on all cells.

@@ -46,6 +46,7 @@ pub mod prelude {
             droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
             pipe::{PipeModel, PipeSolver, PublishedPipe},
             plugin::ErosionFault,
+            shallow_water::{PublishedShallowWater, ShallowWater, ShallowWaterSolver},
             thermal::{Thermal, ThermalSolver},
         },
         schedule::{
@@ -75,7 +76,7 @@ pub mod prelude {
     #[cfg(feature = "serialize")]
     pub use crate::scene::{
         ErosionScene, SceneCamera, SceneEntity, SceneError, SceneForcing, SceneModels, ScenePoint,
-        SceneTerrain,
+        SceneTerrain, WaterColumn,
     };
     #[cfg(all(feature = "serialize", feature = "render"))]
     pub use crate::scene::{ErosionSceneLoader, ErosionScenePlugin};

@@ -6,7 +6,9 @@ use crate::{
         droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
         pipe::{PipeModel, PipeSolver, PublishedPipe},
         plugin::ModelPlugin,
+        shallow_water::{PublishedShallowWater, ShallowWater, ShallowWaterSolver},
         thermal::{Thermal, ThermalSolver},
+        water::{self, WaterSystems},
     },
     schedule::{self, ErosionStepSystems},
 };
@@ -61,12 +63,16 @@ impl Plugin for ErosionPlugin {
             .register_type::<PublishedDroplets>()
             .register_type::<PipeModel>()
             .register_type::<PublishedPipe>()
+            .register_type::<ShallowWater>()
+            .register_type::<PublishedShallowWater>()
             .register_type::<Thermal>()
             .add_plugins((
                 ModelPlugin::<DropletSolver>::new(ErosionStepSystems::Droplets),
-                ModelPlugin::<PipeSolver>::new(ErosionStepSystems::Water),
+                ModelPlugin::<PipeSolver>::new(WaterSystems::Pipe),
+                ModelPlugin::<ShallowWaterSolver>::new(WaterSystems::ShallowWater),
                 ModelPlugin::<ThermalSolver>::new(ErosionStepSystems::Thermal),
             ));
+        water::build(app, self.schedule);
         forcing::build(app, self.schedule);
         bake::build(app, self.schedule);
         masks::build(app, self.schedule);

@@ -110,6 +110,28 @@ fn pipes() {
 }
 
 #[test]
+fn shallow_water() {
+    // Ground so soft that it creeps down to the bedrock under half a metre of soil.
+    let settings = ShallowWater {
+        regolith_depth: 1.0,
+        regolith_roughness: 0.0,
+        ..ShallowWater::default()
+    };
+    keeps_its_contract::<ShallowWaterSolver>(settings, 0.5, 1.0);
+    let published = ShallowWater::as_published()
+        .published
+        .map(|published| PublishedShallowWater {
+            regolith_depth: 1.0,
+            ..published
+        });
+    let settings = ShallowWater {
+        published,
+        ..ShallowWater::default()
+    };
+    keeps_its_contract::<ShallowWaterSolver>(settings, 0.5, 1.0);
+}
+
+#[test]
 fn thermal() {
     let settings = Thermal {
         soil_angle: 10.0,

@@ -62,6 +62,26 @@ fn pipes_on_1_2_3_and_8_threads() {
 }
 
 #[test]
+fn shallow_water_on_1_2_3_and_8_threads() {
+    let settings = ShallowWater {
+        interval: 1.0,
+        ..ShallowWater::default()
+    };
+    let published = PublishedShallowWater {
+        solves: 2,
+        ..PublishedShallowWater::default()
+    };
+    let published = ShallowWater {
+        published: Some(published),
+        ..ShallowWater::default()
+    };
+    for settings in [settings, published] {
+        let hashes = hashes::<ShallowWaterSolver>(settings, 0.5, 0.3);
+        assert!(all_equal(&hashes), "{hashes:x?}");
+    }
+}
+
+#[test]
 fn another_seed_gives_another_landscape() {
     let run = |seed| {
         let mut terrain = hills(11);

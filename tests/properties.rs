@@ -112,6 +112,24 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn shallow_water()(
+        gravity in any_or(0.5f32..30.0),
+        roughness in any_or(0.0f32..0.5),
+        damping in any_or(0.0f32..5.0),
+        regolith_depth in any_or(0.0f32..5.0),
+        regolith_roughness in any_or(0.0f32..1.0),
+        interval in any_or(0.01f32..10.0),
+        regolith_solves in 0u32..20,
+        steady in any_or(0.0f32..0.1),
+    ) -> ShallowWater {
+        ShallowWater {
+            gravity, roughness, damping, regolith_depth, regolith_roughness, interval,
+            regolith_solves, steady, published: None,
+        }
+    }
+}
+
 fn border() -> impl Strategy<Value = Border> {
     prop_oneof![
         Just(Border::Wall),
@@ -187,6 +205,33 @@ proptest! {
                 prop_assert!(terrain.suspended().iter().all(|v| v.is_finite() && *v >= 0.0));
                 let water = terrain.ledger().water;
                 prop_assert!(water.drift_of_total().abs() < 1e-6, "{water:?}");
+            }
+            Err(error) => prop_assert!(error.to_string().contains("must be"), "{error}"),
+        }
+    }
+
+    #[test]
+    fn shallow_water_stays_sound(
+        settings in shallow_water(),
+        mut terrain in terrain(),
+        borders in borders(),
+        depth in 0.0f32..50.0,
+        dt in any_or(0.001f32..10.0),
+    ) {
+        let cells = terrain.grid().cells();
+        let water = (0..cells).map(|i| if i % 3 == 0 { 0.0 } else { depth });
+        terrain.set_layer(Layer::Water, water.collect()).expect("valid");
+        terrain.set_borders(borders).expect("valid");
+        match ShallowWaterSolver::new(settings.clone(), terrain.grid()) {
+            Ok(mut solver) => {
+                for _ in 0..5 {
+                    solver.step(&mut terrain, dt);
+                }
+                assert_sound(&terrain)?;
+                prop_assert!(terrain.water().iter().all(|v| v.is_finite() && *v >= 0.0));
+                let water = terrain.ledger().water;
+                prop_assert!(water.drift_of_total().abs() < 1e-6, "{water:?}");
+                prop_assert_eq!(water.lost, 0.0);
             }
             Err(error) => prop_assert!(error.to_string().contains("must be"), "{error}"),
         }

@@ -311,6 +311,24 @@ fn errors_name_place_and_field() {
         ),
         ("(\n  speed: -1.0,\n)", (2, 3), "speed", "was -1"),
         ("(\n  step: 0.0,\n)", (2, 3), "step", "was 0"),
+        (
+            "(models: (\n  pipe: (),\n  shallow_water: (),\n))",
+            (3, 3),
+            "models.shallow_water",
+            "only one water model",
+        ),
+        (
+            "(models: (\n  shallow_water: (published: (\n    solves: 0))))",
+            (3, 5),
+            "models.shallow_water.published.solves",
+            "was 0",
+        ),
+        (
+            "(terrain: (\n  columns: [(radius: 0.0)]))",
+            (2, 14),
+            "terrain.columns[0].radius",
+            "was 0",
+        ),
         // No RON.
         ("(\n  seconds 3.0,\n)", (2, 11), "", "Expected colon"),
         ("(\n  title: \"x,\n)", (2, 10), "title", "string"),

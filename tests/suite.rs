@@ -18,6 +18,7 @@ mod pipe;
 mod properties;
 mod queries;
 mod scenes;
+mod shallow;
 mod terrain;
 mod thermal;
 mod view;

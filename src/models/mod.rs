@@ -7,7 +7,9 @@ pub mod memory;
 pub mod pipe;
 pub mod plugin;
 mod rows;
+pub mod shallow_water;
 pub mod thermal;
+pub(crate) mod water;
 
 use crate::{
     parallel::Workers,

@@ -10,7 +10,10 @@ mod settings;
 
 use crate::{
     forcing::{Evaporation, Rain},
-    models::{droplet::Droplets, pipe::PipeModel, plugin::ErosionFault, thermal::Thermal},
+    models::{
+        droplet::Droplets, pipe::PipeModel, plugin::ErosionFault, shallow_water::ShallowWater,
+        thermal::Thermal,
+    },
     schedule::{Erosion, ErosionDiagnostics, ErosionPace, ErosionTime},
     terrain::Terrain,
 };
@@ -80,6 +83,13 @@ fn show_panel(world: &mut World) {
             show_model::<Evaporation>(ui, world, "Evaporation", false, settings::evaporation);
             show_model::<Droplets>(ui, world, "Droplets", true, settings::droplets);
             show_model::<PipeModel>(ui, world, "Water (pipe model)", false, settings::pipe);
+            show_model::<ShallowWater>(
+                ui,
+                world,
+                "Water (implicit)",
+                false,
+                settings::shallow_water,
+            );
             show_model::<Thermal>(ui, world, "Thermal weathering", false, settings::thermal);
             #[cfg(feature = "render")]
             show_view(ui, world);

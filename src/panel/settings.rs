@@ -5,6 +5,7 @@ use crate::{
     models::{
         droplet::{Droplets, PublishedDroplets, Streams},
         pipe::{PipeModel, PublishedPipe},
+        shallow_water::{PublishedShallowWater, ShallowWater},
         thermal::Thermal,
     },
 };
@@ -477,6 +478,136 @@ pub fn pipe(ui: &mut Ui, pipe: &mut PipeModel) {
         d.max_substeps,
         1..=64,
         "Most parts of a step; beyond it time slows down for the water",
+    );
+}
+
+fn published_shallow_water(ui: &mut Ui, published: &mut PublishedShallowWater) {
+    let d = PublishedShallowWater::default();
+    slider(
+        ui,
+        ("gravity", "m/s²"),
+        &mut published.gravity,
+        d.gravity,
+        0.1..=30.0,
+        "Gravity",
+    );
+    slider(
+        ui,
+        ("water damping", ""),
+        &mut published.water_damping,
+        d.water_damping,
+        0.0..=1.0,
+        "Share of its motion that water loses in a solve",
+    );
+    slider(
+        ui,
+        ("regolith damping", ""),
+        &mut published.regolith_damping,
+        d.regolith_damping,
+        0.0..=1.0,
+        "Share of its motion that regolith loses in a solve",
+    );
+    slider(
+        ui,
+        ("regolith depth", "m"),
+        &mut published.regolith_depth,
+        d.regolith_depth,
+        0.0..=0.1,
+        "Depth to which water softens the ground; the source says 0 to 0.01",
+    );
+    slider(
+        ui,
+        ("solves", ""),
+        &mut published.solves,
+        d.solves,
+        1..=50,
+        "Solves after which water or regolith counts as steady",
+    );
+    slider(
+        ui,
+        ("steady", "m/s"),
+        &mut published.steady,
+        d.steady,
+        0.0..=0.01,
+        "A level that rises and falls slower than this is steady",
+    );
+}
+
+pub fn shallow_water(ui: &mut Ui, water: &mut ShallowWater) {
+    let d = ShallowWater::default();
+    optional(
+        ui,
+        "the source's own method",
+        &mut water.published,
+        "B. Beneš's method, literally: it depends on the step and makes water at shores",
+    );
+    if let Some(published) = &mut water.published {
+        published_shallow_water(ui, published);
+        return;
+    }
+    slider(
+        ui,
+        ("gravity", "m/s²"),
+        &mut water.gravity,
+        d.gravity,
+        0.1..=30.0,
+        "Gravity",
+    );
+    slider(
+        ui,
+        ("roughness", "s/m^⅓"),
+        &mut water.roughness,
+        d.roughness,
+        0.0..=0.2,
+        "Manning's roughness of the bed: 0.03 is a clean channel, 0.1 brush",
+    );
+    slider(
+        ui,
+        ("damping", "1/s"),
+        &mut water.damping,
+        d.damping,
+        0.0..=2.0,
+        "How fast all waves die away",
+    );
+    slider(
+        ui,
+        ("regolith depth", "m"),
+        &mut water.regolith_depth,
+        d.regolith_depth,
+        0.0..=0.5,
+        "Depth to which water softens the ground",
+    );
+    slider(
+        ui,
+        ("regolith roughness", "s/m^⅓"),
+        &mut water.regolith_roughness,
+        d.regolith_roughness,
+        0.0..=2.0,
+        "The larger, the slower soft ground creeps",
+    );
+    slider(
+        ui,
+        ("interval", "s"),
+        &mut water.interval,
+        d.interval,
+        0.05..=10.0,
+        "Time between two exchanges with the ground",
+    );
+    slider(
+        ui,
+        ("regolith solves", ""),
+        &mut water.regolith_solves,
+        d.regolith_solves,
+        1..=20,
+        "Parts of the interval in which soft ground creeps",
+    );
+    slider(
+        ui,
+        ("steady", "m/s"),
+        &mut water.steady,
+        d.steady,
+        0.0..=0.001,
+        "Soft ground that rises and falls slower than this is left",
     );
 }
 

@@ -43,7 +43,7 @@ pub use loader::{ErosionSceneLoader, ErosionScenePlugin};
 pub use open::SceneEntity;
 
 use crate::{
-    models::{droplet::Droplets, pipe::PipeModel, thermal::Thermal},
+    models::{droplet::Droplets, pipe::PipeModel, shallow_water::ShallowWater, thermal::Thermal},
     terrain::{
         Borders, Grid, Layer, Terrain, TerrainError, in_range,
         landform::{Landform, LandformKind},
@@ -109,6 +109,10 @@ pub struct SceneTerrain {
     pub soil_depth: f32,
     /// Resistance to erosion, the same everywhere: 0 erodes freely, 1 not at all.
     pub hardness: Option<f32>,
+    /// Elevation up to which the land stands under water at the start. units: m
+    pub lake: Option<f32>,
+    /// Columns of water that stand on the land at the start, and fall apart.
+    pub columns: Vec<WaterColumn>,
     /// What lies beyond the sides.
     pub borders: Borders,
 }
@@ -121,7 +125,31 @@ impl Default for SceneTerrain {
             cell_size: 2.0,
             soil_depth: 0.0,
             hardness: None,
+            lake: None,
+            columns: Vec::new(),
             borders: Borders::default(),
+        }
+    }
+}
+
+/// A round column of water on the ground.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WaterColumn {
+    /// World x and z, from the land's centre. units: m
+    pub at: (f32, f32),
+    /// Its radius. units: m
+    pub radius: f32,
+    /// Its height above the ground in the middle; it is level on top. units: m
+    pub height: f32,
+}
+
+impl Default for WaterColumn {
+    fn default() -> Self {
+        Self {
+            at: (0.0, 0.0),
+            radius: 10.0,
+            height: 10.0,
         }
     }
 }
@@ -134,6 +162,8 @@ pub struct SceneModels {
     pub droplets: Option<Droplets>,
     /// Water that flows and carves.
     pub pipe: Option<PipeModel>,
+    /// Water that flows in long steps over soft ground; instead of `pipe`.
+    pub shallow_water: Option<ShallowWater>,
     /// Slopes that crumble.
     pub thermal: Option<Thermal>,
 }
@@ -264,18 +294,54 @@ impl SceneTerrain {
             range("terrain.hardness", hardness, 0.0, 1.0)?;
         }
         self.borders.check().map_err(terrain_fault)?;
+        if let Some(lake) = self.lake {
+            range("terrain.lake", lake, -1e9, 1e9)?;
+        }
+        for (number, column) in self.columns.iter().enumerate() {
+            let path = format!("terrain.columns[{number}]");
+            range(&format!("{path}.at"), column.at.0, -1e9, 1e9)?;
+            range(&format!("{path}.at"), column.at.1, -1e9, 1e9)?;
+            range(&format!("{path}.radius"), column.radius, 1e-3, 1e6)?;
+            range(&format!("{path}.height"), column.height, 0.0, 1e6)?;
+        }
         check_landform("terrain.landform", &self.landform)
     }
 
     fn build(&self) -> Result<Terrain, TerrainError> {
-        let terrain = Terrain::generate(&self.landform, self.size.into(), self.cell_size)?
+        let mut terrain = Terrain::generate(&self.landform, self.size.into(), self.cell_size)?
             .with_soil_depth(self.soil_depth)?
             .with_borders(self.borders)?;
+        if self.lake.is_some() || !self.columns.is_empty() {
+            let water = self.water(&terrain);
+            terrain = terrain.with_layer(Layer::Water, water)?;
+        }
         let Some(hardness) = self.hardness else {
             return Ok(terrain);
         };
         let cells = terrain.grid().cells();
         terrain.with_layer(Layer::Hardness, vec![hardness; cells])
+    }
+}
+
+impl SceneTerrain {
+    /// Depths of the lake and of the columns.
+    fn water(&self, terrain: &Terrain) -> Vec<f32> {
+        let grid = terrain.grid();
+        let mut water: Vec<f32> = (0..grid.cells())
+            .map(|cell| self.lake.map_or(0.0, |lake| lake - terrain.ground(cell)))
+            .collect();
+        for column in &self.columns {
+            let at = Vec3::new(column.at.0, 0.0, column.at.1);
+            let top = terrain.height_at(at).unwrap_or(0.0) + column.height;
+            for (cell, depth) in water.iter_mut().enumerate() {
+                let (x, y) = (cell % grid.width(), cell / grid.width());
+                let centre = grid.cell_centre(x as u32, y as u32);
+                if centre.distance(at) < column.radius {
+                    *depth = depth.max(top - terrain.ground(cell));
+                }
+            }
+        }
+        water.into_iter().map(|depth| depth.max(0.0)).collect()
     }
 }
 
@@ -297,6 +363,16 @@ impl SceneModels {
                 settings("models.pipe.published", published.check())?;
             }
             settings("models.pipe", pipe.check())?;
+        }
+        if let Some(water) = &self.shallow_water {
+            if let Some(published) = &water.published {
+                settings("models.shallow_water.published", published.check())?;
+            }
+            settings("models.shallow_water", water.check())?;
+            if self.pipe.is_some() {
+                let reason = "only one water model can run, and there is `pipe`";
+                return Err(Fault::new("models.shallow_water", reason));
+            }
         }
         if let Some(thermal) = &self.thermal {
             settings("models.thermal", thermal.check())?;

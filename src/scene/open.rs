@@ -54,6 +54,7 @@ fn open(world: &mut World, terrain: Terrain, scene: ErosionScene) {
     world.insert_resource(terrain);
     set_resource(world, scene.models.droplets);
     set_resource(world, scene.models.pipe);
+    set_resource(world, scene.models.shallow_water);
     set_resource(world, scene.models.thermal);
     if let Some(mut time) = world.get_resource_mut::<Time<Erosion>>() {
         time.set_speed(scene.speed);

@@ -174,6 +174,40 @@ fn pipes_as_published() {
 }
 
 #[test]
+fn shallow_water_with_rain_springs_and_seas() {
+    goes_on(|app| {
+        let borders = Borders {
+            west: Border::Sea { level: 20.0 },
+            east: Border::Wall,
+            ..Borders::default()
+        };
+        let land = lake(land()).with_borders(borders).expect("valid");
+        app.insert_resource(land)
+            // An interval that no number of steps makes up exactly.
+            .insert_resource(ShallowWater {
+                interval: 0.1,
+                ..ShallowWater::default()
+            })
+            .insert_resource(Rain::mm_per_hour(300.0))
+            .insert_resource(Evaporation::mm_per_hour(20.0))
+            .insert_resource(Thermal::default());
+        app.world_mut().spawn((
+            WaterSource::cubic_metres_per_second(8.0).with_sediment(0.1),
+            Transform::from_xyz(30.0, 0.0, 5.0),
+        ));
+    });
+}
+
+#[test]
+fn shallow_water_as_published() {
+    goes_on(|app| {
+        app.insert_resource(lake(land()))
+            .insert_resource(ShallowWater::as_published())
+            .insert_resource(Rain::mm_per_hour(300.0));
+    });
+}
+
+#[test]
 fn thermal() {
     goes_on(|app| {
         app.insert_resource(land()).insert_resource(Thermal {

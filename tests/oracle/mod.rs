@@ -2,4 +2,5 @@
 
 pub mod droplets;
 pub mod pipe;
+pub mod shallow_water;
 pub mod thermal;

@@ -6,7 +6,7 @@ use crate::{
     forcing::{EvaporationSolver, RainPattern, RainSolver},
     models::{
         Solver, droplet::DropletSolver, pipe::PipeSolver, plugin::ModelState,
-        thermal::ThermalSolver,
+        shallow_water::ShallowWaterSolver, thermal::ThermalSolver,
     },
     terrain::Terrain,
 };
@@ -29,6 +29,7 @@ pub trait SavedSolver: Solver<Settings: Serialize + DeserializeOwned> {
 
 impl SavedSolver for DropletSolver {}
 impl SavedSolver for PipeSolver {}
+impl SavedSolver for ShallowWaterSolver {}
 impl SavedSolver for ThermalSolver {}
 impl SavedSolver for EvaporationSolver {}
 
@@ -51,6 +52,7 @@ impl SavedSolver for RainSolver {
 pub(super) const KINDS: &[Kind] = &[
     Kind::of::<DropletSolver>(),
     Kind::of::<PipeSolver>(),
+    Kind::of::<ShallowWaterSolver>(),
     Kind::of::<ThermalSolver>(),
     Kind::of::<RainSolver>(),
     Kind::of::<EvaporationSolver>(),

@@ -41,7 +41,7 @@
 //! does. Deep or ideal water, that has little drag, does not feel it.
 
 mod published;
-mod rows;
+pub(in crate::models) mod rows;
 mod solver;
 mod sweep;
 

@@ -79,7 +79,7 @@ pub(super) fn load_row(
 /// exponent's bits and two steps of Newton's method. Only shifts, additions and
 /// multiplications: the same bits on every machine.
 #[inline(always)]
-fn inverse_cube_root(x: f32) -> f32 {
+pub(in crate::models) fn inverse_cube_root(x: f32) -> f32 {
     let bits = x.to_bits();
     // A third of the bits: 1/4 + 1/16 + 1/64 + …
     let third = (bits >> 2) + (bits >> 4);

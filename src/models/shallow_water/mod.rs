@@ -1,0 +1,139 @@
+//! Implicit shallow water with a layer of regolith, after B. Beneš (2007) and
+//! M. Kass and G. Miller (1990). Stable for any step: waves that a step is too
+//! long for are damped, not amplified.
+//!
+//! The default, on water `d` over ground `z` = bedrock + soil (m) and one signed
+//! discharge `q` a face (m²/s, per metre of face). `H = z + d` is the level. For
+//! the face between cells i and j, with i the one of the higher level, and `p`
+//! the mean of the four faces that cross its ends:
+//!
+//! ```text
+//! h  = min(d_i, (H_i − H_j) + d_j)                  depth of the face, from the lagged d
+//! q* = e^(−λ·dt)·q − g·h·dt·∂H/∂x                   as the old level pushes it
+//! φ  = 2 / (1 + √(1 + 4·g·n²·dt·√(q*² + p²)/h^(7/3)))   friction;  h ≤ film: nothing flows
+//! q̄  = φ·e^(−λ·dt)·q                                what is kept
+//! q  ← q̄ − φ·g·h·dt·∂H'/∂x                          H' is the new level
+//! H' = H − dt·(∂q/∂x + ∂q/∂y)                       so this is implicit
+//! ```
+//!
+//! φ is what solves q = q* − g·n²·dt·q·|q|/h^(7/3), so that also friction takes
+//! any step.
+//!
+//! It is solved one direction after the other: `Aₓ·H* = H − dt·∇·q̄` along all
+//! rows, then `A_y·H' = H*` along all columns, in turns also columns first. Each
+//! line is a tridiagonal system. The source keeps two past levels instead of
+//! `q`; their difference is `dt·∇·q`, so rain, evaporation and a moving bed act
+//! on both of them by themselves.
+//!
+//! A cell that gives more than it has is left with nothing, and its pool, the
+//! cells that water connects before or after the step, makes up for it: all its
+//! depths are scaled so that no volume is gained. So a step neither makes nor
+//! loses water.
+//!
+//! Every `interval` the water acts on the ground:
+//!
+//! ```text
+//! r  = min(d, c_r·(1 − hardness))        the top of the ground, softened: regolith
+//! solve as above with level z, depth r and friction n_r, until it is steady
+//! z += what r gained                     soil first, then bedrock; arrivals are soil
+//! ```
+//!
+//! The regolith is part of the ground: it is soft while there is water above it
+//! and hardens to soil where there is too little. Sediment that another model
+//! left suspended falls.
+//!
+//! It runs on the CPU, on all threads of Bevy's task pool; there is no GPU path.
+//!
+//! Nothing passes a wall. Beyond an open border the land goes on as it does at
+//! the edge, and water and regolith leave; an edge cell gives no more than it
+//! has. Beyond a sea the level is fixed: water comes and goes, regolith leaves.
+
+mod finish;
+mod ground;
+mod pools;
+mod published;
+mod sheet;
+mod solver;
+mod sweeps;
+
+pub use published::PublishedShallowWater;
+pub use solver::ShallowWaterSolver;
+
+use crate::terrain::{SettingsError, in_range};
+use bevy::prelude::*;
+
+/// Lets water flow in long steps and the ground below it creep: insert this
+/// resource and it runs.
+#[derive(Resource, Reflect, Clone, Debug, PartialEq)]
+#[reflect(Resource, Default)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+pub struct ShallowWater {
+    /// Gravity g. units: m/s²
+    pub gravity: f32,
+    /// Manning's roughness n of the bed. units: s/m^(1/3)
+    pub roughness: f32,
+    /// How fast all waves die away, λ. units: 1/s
+    pub damping: f32,
+    /// Depth c_r to which water softens ground of hardness 0. units: m
+    pub regolith_depth: f32,
+    /// Roughness n_r for the regolith: the larger, the slower it creeps.
+    /// units: s/m^(1/3)
+    pub regolith_roughness: f32,
+    /// Time between two exchanges with the ground. units: s
+    pub interval: f32,
+    /// Parts of the interval in which the regolith is solved.
+    pub regolith_solves: u32,
+    /// Regolith that rises and falls slower than this is steady. units: m/s
+    pub steady: f32,
+    /// The source's own method instead, literally.
+    pub published: Option<PublishedShallowWater>,
+}
+
+impl Default for ShallowWater {
+    fn default() -> Self {
+        Self {
+            gravity: 9.807,
+            roughness: 0.03,
+            damping: 0.01,
+            regolith_depth: 0.01,
+            regolith_roughness: 0.05,
+            interval: 0.5,
+            regolith_solves: 5,
+            steady: 1e-7,
+            published: None,
+        }
+    }
+}
+
+impl ShallowWater {
+    /// The method of the source, literally, but for a misprint: the damped
+    /// equation needs a plus before (1 − τ), with the printed minus there are no
+    /// waves.
+    pub fn as_published() -> Self {
+        Self {
+            published: Some(PublishedShallowWater::default()),
+            ..Self::default()
+        }
+    }
+
+    /// Checks the settings; the error names the field.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        const M: &str = "ShallowWater";
+        if let Some(published) = &self.published {
+            published.check()?;
+        }
+        in_range(M, "gravity", self.gravity, 1e-3..=1e3)?;
+        in_range(M, "roughness", self.roughness, 0.0..=1.0)?;
+        in_range(M, "damping", self.damping, 0.0..=1e3)?;
+        in_range(M, "regolith_depth", self.regolith_depth, 0.0..=10.0)?;
+        in_range(M, "regolith_roughness", self.regolith_roughness, 0.0..=10.0)?;
+        in_range(M, "interval", self.interval, 1e-3..=1e6)?;
+        let solves = self.regolith_solves as f32;
+        in_range(M, "regolith_solves", solves, 1.0..=100.0)?;
+        in_range(M, "steady", self.steady, 0.0..=1e3)
+    }
+}
