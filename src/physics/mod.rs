@@ -80,6 +80,10 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
     rapier::build(app, schedule);
 }
 
+/// All engines' systems that note what changed.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct FollowTerrain;
+
 /// Adds the colliders of an engine while `present` says that the app has it:
 /// the engine's own `find_bodies` and `disturb_bodies` around what all share.
 fn add_engine<E: PhysicsEngine, A, B, C>(
@@ -93,7 +97,10 @@ fn add_engine<E: PhysicsEngine, A, B, C>(
         schedule,
         (
             find_bodies.run_if(needs_bodies::<E>),
-            chunks::follow_terrain::<E>,
+            // Which engine asks the GPU first does not matter.
+            chunks::follow_terrain::<E>
+                .in_set(FollowTerrain)
+                .ambiguous_with(FollowTerrain),
             chunks::swap_colliders::<E>,
             disturb_bodies.run_if(has_disturbed::<E>),
             chunks::start_colliders::<E>,
