@@ -3,7 +3,7 @@
 
 use super::{
     limits::missing,
-    mirror::Mirror,
+    mirror::{Mirror, flow_of},
     order::{Answer, Land, Mailbox, Order},
     passes::Readiness,
 };
@@ -157,16 +157,21 @@ pub(crate) struct GpuControl {
     rain_map: Option<Vec<f32>>,
     /// A model on the host lets the water flow.
     host_flows: bool,
-    /// Frames with orders that no answer came to yet: when each was sent, and
-    /// its steps.
-    unanswered: Vec<(Instant, u32)>,
+    /// Steps of each frame with orders that no answer came to yet.
+    unanswered: Vec<u32>,
     steps_this_frame: u32,
-    last_answer: Option<Instant>,
-    /// Time of a step on the GPU. units: s
-    step_time: Option<f64>,
+    /// Steps that a frame may order: more while the GPU keeps up, fewer when not.
+    allowance: f64,
     whole_at: Option<Instant>,
     /// Whether the answers that make the mirror whole are still to come.
     whole_pending: bool,
+    /// Whether anything was ordered since everything was last asked for, and
+    /// whether the terrain is still what came back then.
+    ordered_since_whole: bool,
+    whole_is_current: bool,
+    /// Erosion time that was not ordered because it needs too many sub-steps.
+    /// units: s
+    time_not_ordered: f32,
 }
 
 /// Frames that the GPU may be behind before it gets no more steps.
@@ -185,10 +190,7 @@ impl GpuControl {
             (Phase::Leaving(_), _) => 0,
             (Phase::Running(_), None) => u32::MAX,
             (Phase::Running(_), Some(_)) if self.unanswered.len() >= MOST_UNANSWERED => 0,
-            (Phase::Running(_), Some(budget)) => match self.step_time {
-                Some(time) if time > 0.0 => ((budget.as_secs_f64() / time) as u32).clamp(1, 4096),
-                _ => 1,
-            },
+            (Phase::Running(_), Some(_)) => self.allowance.clamp(1.0, 4096.0) as u32,
         }
     }
 
@@ -203,12 +205,17 @@ impl GpuControl {
         let (Phase::Running(mirror) | Phase::Leaving(mirror)) = &mut self.phase else {
             return;
         };
+        if !mirror.is_of(terrain) {
+            // Another one came in this frame; the next begins with it.
+            return;
+        }
         let differences = mirror.differences(terrain);
         if let Some(map) = mirror.new_hardness() {
             self.outbox.push(Order::Hardness(map));
         }
         if !differences.is_empty() {
             self.outbox.push(Order::Differences(differences));
+            self.note_order();
         }
         self.land.datum = terrain.datum();
         self.land.borders = *terrain.borders();
@@ -216,14 +223,22 @@ impl GpuControl {
 
     /// Orders a job of a model.
     pub fn order(&mut self, job: GpuJob, terrain: &mut Terrain, dt: f32) {
-        self.flush(terrain);
-        if matches!(job.0, GpuTask::Pipe(_)) && self.host_flows {
-            // The GPU does not know how the water flows.
+        if !self.is_of(terrain) {
             self.start(terrain);
         }
-        let Phase::Running(mirror) = &self.phase else {
+        self.flush(terrain);
+        let Phase::Running(mirror) = &mut self.phase else {
             return;
         };
+        if matches!(job.0, GpuTask::Pipe(_)) && self.host_flows {
+            // The GPU does not know how the water flows.
+            self.host_flows = false;
+            mirror.keeps_flow = false;
+            let (flow, edges) = flow_of(terrain);
+            self.outbox.push(Order::Flow { flow, edges });
+        }
+        let pace = mirror.pace;
+        self.note_order();
         match job.0 {
             GpuTask::Rain(rain, map) => {
                 if self.rain_map.as_deref() != map {
@@ -240,7 +255,9 @@ impl GpuControl {
             GpuTask::Pipe(model) => {
                 let grid = terrain.grid();
                 self.land.gravity = model.gravity;
-                let (dt, sub_steps) = split(dt, mirror.pace, grid, model.max_substeps);
+                let (part, sub_steps) = split(dt, pace, grid, model.max_substeps);
+                self.time_not_ordered += (dt - part * sub_steps as f32).max(0.0);
+                let dt = part;
                 let step = model.constants(grid, terrain.datum(), dt);
                 self.outbox.push(Order::Pipe {
                     dt,
@@ -250,6 +267,11 @@ impl GpuControl {
             }
             GpuTask::Thermal(passes, pass) => self.outbox.push(Order::Thermal { passes, pass }),
         }
+    }
+
+    fn note_order(&mut self) {
+        self.ordered_since_whole = true;
+        self.whole_is_current = false;
     }
 
     /// Notes that a model on the host lets the water flow.
@@ -265,6 +287,14 @@ impl GpuControl {
         match &self.phase {
             Phase::Running(mirror) | Phase::Leaving(mirror) => mirror.age(tile, self.step),
             Phase::Cpu => 0,
+        }
+    }
+
+    /// Whether it is this terrain that is on the GPU, or none.
+    fn is_of(&self, terrain: &Terrain) -> bool {
+        match &self.phase {
+            Phase::Running(mirror) | Phase::Leaving(mirror) => mirror.is_of(terrain),
+            Phase::Cpu => true,
         }
     }
 
@@ -288,7 +318,9 @@ impl GpuControl {
         self.snapshot = None;
         self.unanswered.clear();
         self.whole_pending = false;
-        self.whole_at = Some(Instant::now());
+        // Everything is read at once, in case the device is lost.
+        self.whole_at = None;
+        self.whole_is_current = false;
         self.phase = Phase::Running(Box::new(mirror));
     }
 
@@ -306,9 +338,9 @@ impl GpuControl {
         };
         let asks = mirror.ask_all(self.step);
         self.outbox.extend(asks.into_iter().map(Order::Ask));
-        self.unanswered
-            .push((Instant::now(), self.steps_this_frame));
+        self.unanswered.push(self.steps_this_frame);
         self.steps_this_frame = 0;
+        self.ordered_since_whole = false;
         self.whole_pending = true;
         self.whole_at = Some(Instant::now());
     }
@@ -326,20 +358,21 @@ impl GpuControl {
         run.lost_by_models += news.lost;
         let mut whole = false;
         if answer.ask.last {
-            let now = Instant::now();
             if !self.unanswered.is_empty() {
-                let (sent, steps) = self.unanswered.remove(0);
-                let from = self.last_answer.map_or(sent, |last| last.max(sent));
-                if steps > 0 {
-                    let time = (now - from).as_secs_f64() / f64::from(steps);
-                    let old = self.step_time.unwrap_or(time);
-                    self.step_time = Some(0.8 * old + 0.2 * time);
-                }
+                let steps = f64::from(self.unanswered.remove(0));
+                // A GPU that answers within a frame or two has time for more.
+                let keeps_up = self.unanswered.len() + 1 < MOST_UNANSWERED;
+                let allowance = self.allowance.max(1.0);
+                self.allowance = match keeps_up {
+                    true if steps + 1.0 > allowance => (1.25 * allowance).min(4096.0),
+                    true => allowance,
+                    false => (0.5 * allowance).max(1.0),
+                };
             }
-            self.last_answer = Some(now);
             whole = answer.ask.whole;
             if whole {
                 self.whole_pending = false;
+                self.whole_is_current = !self.ordered_since_whole;
             }
         }
         (news.short, whole)
@@ -413,7 +446,8 @@ pub(super) fn receive(
         }
         return;
     };
-    last.mixes_moments = !matches!(control.phase, Phase::Cpu);
+    last.mixes_moments = !matches!(control.phase, Phase::Cpu) && !control.whole_is_current;
+    last.lost_by_models += core::mem::take(&mut control.time_not_ordered);
     let replaced = match &control.phase {
         Phase::Running(mirror) | Phase::Leaving(mirror) => !mirror.is_of(&terrain),
         Phase::Cpu => false,
@@ -435,7 +469,8 @@ pub(super) fn receive(
             whole.write(MirrorWhole {
                 step: answer.ask.step,
             });
-            if matches!(control.phase, Phase::Leaving(_)) {
+            // An earlier reading may still have been on its way.
+            if matches!(control.phase, Phase::Leaving(_)) && control.unanswered.is_empty() {
                 control.stop();
                 status.on_gpu = false;
                 changes.write(BackendChanged {
@@ -467,7 +502,7 @@ pub(super) fn receive(
     }
     let ready = control.readiness == Some(Readiness::Ready);
     match &control.phase {
-        Phase::Running(_) if control.lost => {
+        Phase::Running(_) | Phase::Leaving(_) if control.lost => {
             if let Some(snapshot) = control.snapshot.take() {
                 terrain.return_to(*snapshot);
             }
@@ -513,6 +548,9 @@ pub(super) fn send(
     let control = &mut *control;
     control.step = time.steps();
     let Some(terrain) = terrain else { return };
+    if !control.is_of(&terrain) {
+        return;
+    }
     control.flush(&terrain);
     let behind = !matches!(control.phase, Phase::Cpu) && control.is_behind();
     if status.mirror_is_behind != behind {
@@ -532,14 +570,13 @@ pub(super) fn send(
     let due = control
         .whole_at
         .is_none_or(|at| at.elapsed().as_secs_f32() >= interval);
-    if everything || due && !control.whole_pending {
+    let needed = due && !control.whole_pending && !control.whole_is_current;
+    if everything || needed {
         control.ask_everything();
     } else if control.steps_this_frame > 0 || mirror.wants_any(read_back.tiles_per_frame) {
         let asks = mirror.ask(control.step, read_back.tiles_per_frame, false);
         control.outbox.extend(asks.into_iter().map(Order::Ask));
-        control
-            .unanswered
-            .push((Instant::now(), control.steps_this_frame));
+        control.unanswered.push(control.steps_this_frame);
         control.steps_this_frame = 0;
     }
 }

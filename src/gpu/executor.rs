@@ -28,6 +28,11 @@ use bevy::{
 const CELL_BYTES: u64 = 32;
 const TILE_BYTES: u64 = TILE as u64 * TILE as u64 * CELL_BYTES;
 
+/// State of a tile that may be wet everywhere.
+const ALL_WET: u32 = 0b1_1111;
+/// Differences in one dispatch: their list must fit a binding.
+const MOST_DIFFERENCES: usize = 1 << 20;
+
 /// Orders that came from the game with this frame.
 #[derive(Resource, Default)]
 pub(super) struct Inbox {
@@ -251,21 +256,33 @@ impl Executor {
                 buffers.has_rain_map = map.is_some();
                 buffers.rain_map = map_texture(device, queue, size, map.as_deref());
             }
+            Order::Flow { flow, edges } => {
+                let states = vec![ALL_WET; buffers.grid.tiles().element_product() as usize];
+                let edges: Vec<u32> = edges.iter().map(|edge| edge.to_bits()).collect();
+                for copy in [0, 1] {
+                    write_pairs(queue, &buffers.flow[copy], &flow);
+                    let layout = buffers.layout;
+                    write_words(queue, &buffers.notes, layout.edges(copy), &edges);
+                    write_words(queue, &buffers.notes, layout.tile_states(copy), &states);
+                }
+            }
             Order::Differences(list) => {
-                // A row of workgroups must not be too long.
-                let groups = list.len().div_ceil(256) as u32;
-                let wide = groups.min(1024);
-                let job = Job {
-                    count: list.len() as u32,
-                    ..base(buffers)
-                };
-                work.push(Work::Dispatch(Dispatch {
-                    pass: Pass::Differences,
-                    now: buffers.now,
-                    constants: constants.push(&job),
-                    groups: UVec3::new(wide, groups.div_ceil(wide.max(1)), 1),
-                    list: Some(list_buffer(device, &difference_bytes(&list))),
-                }));
+                for list in list.chunks(MOST_DIFFERENCES) {
+                    // A row of workgroups must not be too long.
+                    let groups = list.len().div_ceil(256) as u32;
+                    let wide = groups.min(1024);
+                    let job = Job {
+                        count: list.len() as u32,
+                        ..base(buffers)
+                    };
+                    work.push(Work::Dispatch(Dispatch {
+                        pass: Pass::Differences,
+                        now: buffers.now,
+                        constants: constants.push(&job),
+                        groups: UVec3::new(wide, groups.div_ceil(wide.max(1)), 1),
+                        list: Some(list_buffer(device, &difference_bytes(list))),
+                    }));
+                }
             }
             Order::Weather { rain, drying } => {
                 let job = Job {
@@ -429,13 +446,12 @@ impl Buffers {
         words[NotesLayout::PACE[0]] = upload.pace.to_bits();
         let states = layout.tile_states(0) as usize..layout.tile_states(1) as usize;
         // All tiles are taken as wet, and the first sub-step looks.
-        words[states].fill(0b1_1111);
+        words[states].fill(ALL_WET);
         let edges = layout.edges(0) as usize;
         for (word, edge) in words[edges..].iter_mut().zip(&upload.edges) {
             *word = edge.to_bits();
         }
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        queue.write_buffer(&notes, 0, &bytes);
+        write_words(queue, &notes, 0, &words);
         Self {
             grid: upload.grid,
             layout,
@@ -518,6 +534,12 @@ fn difference_bytes(list: &[Difference]) -> Vec<u8> {
         // A vector grows as it must.
         Err(_) => Vec::new(),
     }
+}
+
+/// Writes words from a word on.
+fn write_words(queue: &RenderQueue, buffer: &Buffer, from: u32, words: &[u32]) {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    queue.write_buffer(buffer, u64::from(from) * 4, &bytes);
 }
 
 /// Writes in pieces, so that no copy of everything is needed.

@@ -71,20 +71,7 @@ impl Mirror {
             .map(|cell| cell_of(terrain, cell))
             .collect();
         let pair = |a: usize, b: usize| known.iter().map(|cell| vec2(cell[a], cell[b])).collect();
-        let (flow, edges) = match terrain.flow() {
-            Some(flow) => {
-                let faces = flow.east.iter().zip(&flow.south);
-                let edges = flow.west_border.iter().chain(&flow.north_border);
-                (
-                    faces.map(|(east, south)| vec2(*east, *south)).collect(),
-                    edges.copied().collect(),
-                )
-            }
-            None => (
-                vec![Vec2::ZERO; grid.cells()],
-                vec![0.0; grid.width() + grid.height()],
-            ),
-        };
+        let (flow, edges) = flow_of(terrain);
         let mut pace = 0.0f32;
         for y in 0..grid.size().y {
             for x in 0..grid.size().x {
@@ -276,7 +263,9 @@ impl Mirror {
         for tile in 0..self.read_at.len() as u32 {
             let ground = words[(layout.ground_changed() + tile) as usize];
             let water = words[(layout.water_changed() + tile) as usize];
-            if ground | water != 0 && !ask.tiles.contains(&tile) {
+            // Others of the same moment may still be on their way.
+            let comes = ask.tiles.contains(&tile) || self.asked.contains(&tile);
+            if ground | water != 0 && !comes {
                 self.stale.entry(tile).or_insert(ask.step);
             }
         }
@@ -410,6 +399,26 @@ impl Mirror {
             }
             _ => 0,
         }
+    }
+}
+
+/// Discharges through the cells' faces, and those over the west and the north
+/// border.
+pub(crate) fn flow_of(terrain: &Terrain) -> (Vec<Vec2>, Vec<f32>) {
+    let grid = terrain.grid();
+    match terrain.flow() {
+        Some(flow) => {
+            let faces = flow.east.iter().zip(&flow.south);
+            let edges = flow.west_border.iter().chain(&flow.north_border);
+            (
+                faces.map(|(east, south)| vec2(*east, *south)).collect(),
+                edges.copied().collect(),
+            )
+        }
+        None => (
+            vec![Vec2::ZERO; grid.cells()],
+            vec![0.0; grid.width() + grid.height()],
+        ),
     }
 }
 

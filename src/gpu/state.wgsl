@@ -66,6 +66,9 @@ const WET_WEST: u32 = 8u;
 const WET_EAST: u32 = 16u;
 // Both copies of the state are equal, so nothing need be copied.
 const SETTLED: u32 = 32u;
+// One of the two copies is as it will stay.
+const SETTLING: u32 = 64u;
+const AT_REST: u32 = 96u;
 
 // Terms of the books, each a two-float sum.
 const MOVED: u32 = 0u;

@@ -154,3 +154,34 @@ fn when_the_device_is_lost_the_cpu_goes_on() {
     assert!(ledger.solids.drift_of_total().abs() < 1e-6);
     assert!(ledger.water.drift_of_total().abs() < 1e-6);
 }
+
+#[test]
+fn another_terrain_may_come_in_the_midst_of_a_frame() {
+    let mut app = gpu(wet_hills(3, SIZE), STEP);
+    app.insert_resource(PipeModel::default());
+    step(&mut app, 5);
+    // Another size, with a hardness map and a past of its own.
+    let mut other = wet_hills(4, UVec2::new(133, 120));
+    let cells = other.grid().cells();
+    for _ in 0..50 {
+        let hardness = vec![0.5; cells];
+        other.set_layer(Layer::Hardness, hardness).expect("valid");
+    }
+    let before = other.clone();
+    let mut other = Some(other);
+    let replace = move |mut commands: Commands| {
+        if let Some(other) = other.take() {
+            commands.insert_resource(other);
+        }
+    };
+    app.add_systems(Update, replace.in_set(ErosionSystems::Input));
+    step(&mut app, 3);
+    step(&mut app, 3);
+    read(&mut app);
+    assert_eq!(terrain(&app).size(), before.size());
+    let mut ours = twin(before, STEP);
+    ours.insert_resource(PipeModel::default());
+    step(&mut ours, 6);
+    let apart = layers_apart(terrain(&app), terrain(&ours));
+    assert!(apart.iter().all(|apart| *apart < 1e-4), "{apart:?}");
+}

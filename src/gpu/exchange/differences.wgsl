@@ -2,7 +2,7 @@
 // meantime is kept. Nothing falls below zero; what is missing is booked.
 #define_import_path bevy_erode::gpu::exchange::differences
 
-#import bevy_erode::gpu::state::{constants, SHORT, SETTLED, FILM, add_exactly, exactly, tile_of, wet_bits}
+#import bevy_erode::gpu::state::{constants, SHORT, AT_REST, FILM, add_exactly, exactly, tile_of, wet_bits}
 #import bevy_erode::gpu::notes::{notes, mark_ground, mark_water}
 #import bevy_erode::gpu::books::book
 
@@ -35,7 +35,7 @@ fn main(
         let at = d.cell;
         let place = vec2(at % constants.size.x, at / constants.size.x);
         let tile = tile_of(place);
-        atomicAnd(&notes[constants.tile_states.x + tile], ~SETTLED);
+        atomicAnd(&notes[constants.tile_states.x + tile], ~AT_REST);
         if any(d.rock != vec2(0.0)) || d.soil != 0.0 {
             rock[at] = add_exactly(add_exactly(rock[at], d.rock.x), d.rock.y);
             let soil = cover[at].x + d.soil;

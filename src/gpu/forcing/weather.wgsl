@@ -2,7 +2,7 @@
 // `forcing::rain` and `forcing::evaporation`.
 #define_import_path bevy_erode::gpu::forcing::weather
 
-#import bevy_erode::gpu::state::{constants, FILM, RAINED, SETTLED, add_exactly, exactly, index, inside, tile_of, wet_bits}
+#import bevy_erode::gpu::state::{constants, FILM, RAINED, AT_REST, add_exactly, exactly, index, inside, tile_of, wet_bits}
 #import bevy_erode::gpu::notes::{notes, mark_ground, mark_water}
 #import bevy_erode::gpu::books::book
 
@@ -76,7 +76,7 @@ fn main(
         let tile = tile_of(group.xy * 16u);
         let states = constants.tile_states.x;
         if atomicLoad(&changed) != 0u {
-            atomicAnd(&notes[states + tile], ~SETTLED);
+            atomicAnd(&notes[states + tile], ~AT_REST);
             atomicOr(&notes[states + tile], atomicLoad(&tile_state));
             mark_water(tile);
             let fastest = constants.gravity * bitcast<f32>(atomicLoad(&deepest));

@@ -138,8 +138,8 @@ fn main(
     let mode_here = workgroupUniformLoad(&mode);
     if mode_here != 1u {
         if inside(cell) {
-            // Both copies are to be equal before this tile may rest.
-            if mode_here == 2u { new_flow[index(cell)] = flow[index(cell)]; }
+            // Where it is dry nothing flows any more.
+            if mode_here == 2u { new_flow[index(cell)] = vec2(0.0); }
             let edges = constants.edges;
             if cell.x == 0 { write_number(edges.y + u32(cell.y), note_number(edges.x + u32(cell.y))); }
             if cell.y == 0 {

@@ -2,8 +2,8 @@
 // the first, and the water takes up and drops.
 #define_import_path bevy_erode::gpu::pipe::update
 
-#import bevy_erode::gpu::state::{constants, FILM, TILE, MOVED, SETTLED, add_exactly, beyond, exactly, ground_of, index, inside, tile_of, wet_bits}
-#import bevy_erode::gpu::notes::{notes, note_number, stable_share, takes_part, is_settled, mark_ground, mark_water}
+#import bevy_erode::gpu::state::{constants, FILM, TILE, MOVED, SETTLING, AT_REST, add_exactly, beyond, exactly, ground_of, index, inside, tile_of, wet_bits}
+#import bevy_erode::gpu::notes::{notes, note, note_number, stable_share, takes_part, is_settled, mark_ground, mark_water}
 #import bevy_erode::gpu::books::book
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
@@ -71,7 +71,10 @@ fn main(
             new_load[at] = load[at];
         }
         if number == 0u {
-            atomicOr(&notes[constants.tile_states.y + tile_number], SETTLED);
+            // Only when both copies are equal may this tile rest.
+            let is_second = (note(constants.tile_states.x + tile_number) & SETTLING) != 0u;
+            let rest = select(SETTLING, AT_REST, is_second);
+            atomicOr(&notes[constants.tile_states.y + tile_number], rest);
         }
         return;
     }

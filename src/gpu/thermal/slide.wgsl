@@ -1,7 +1,7 @@
 // Second pass of thermal weathering: bedrock breaks, and soil comes and goes.
 #define_import_path bevy_erode::gpu::thermal::slide
 
-#import bevy_erode::gpu::state::{constants, MOVED, SETTLED, add_exactly, index, inside, tile_of}
+#import bevy_erode::gpu::state::{constants, MOVED, AT_REST, add_exactly, index, inside, tile_of}
 #import bevy_erode::gpu::notes::{notes, note, mark_ground}
 #import bevy_erode::gpu::books::book
 
@@ -89,6 +89,6 @@ fn main(
     if number == 0u && atomicLoad(&changed) != 0u {
         let tile = tile_of(group.xy * 16u);
         mark_ground(tile);
-        atomicAnd(&notes[constants.tile_states.x + tile], ~SETTLED);
+        atomicAnd(&notes[constants.tile_states.x + tile], ~AT_REST);
     }
 }

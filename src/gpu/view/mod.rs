@@ -1,7 +1,8 @@
 //! Draws ground and water where they are: passes write heights, normals, colours
 //! and flow of all chunks straight into the buffers of their meshes, which stay
 //! ordinary `Mesh3d`s of any material. No mesh is built on the CPU but when a chunk
-//! changes its level of detail, and nothing is read back to draw.
+//! changes its level of detail or the view's colours change, and nothing is read
+//! back to draw.
 
 use super::{
     backend::GpuControl,

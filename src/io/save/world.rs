@@ -36,8 +36,8 @@ impl SavedState {
             sink.spring.check()?;
         }
         #[cfg(feature = "gpu")]
-        if let Some(status) = world.get_resource::<crate::gpu::ErosionBackendStatus>()
-            && status.mirror_is_behind
+        if let Some(last) = world.get_resource::<crate::schedule::LastRun>()
+            && last.mixes_moments
         {
             return Err(SaveError::Behind);
         }
