@@ -4,7 +4,7 @@
 use super::{
     PipeModel,
     published::PublishedState,
-    rows::{Step, load_row},
+    rows::{Loaded, Source, Step, load_row},
     sweep::{Band, Halo, OldRow, Report, SIDE, Scratch, band_rows, beyond, sweep, wet},
 };
 use crate::{
@@ -490,24 +490,28 @@ impl OldRow {
         let from = columns.start.saturating_sub(1);
         let to = (columns.end + 1).min(width);
         let cells = row * width + from..row * width + to;
-        load_row(
-            &terrain.bedrock()[cells.clone()],
-            &terrain.bedrock_rest()[cells.clone()],
-            &terrain.soil()[cells.clone()],
-            &terrain.water()[cells.clone()],
-            &terrain.suspended()[cells.clone()],
-            terrain.datum(),
-            &mut self.ground[from + 1..=to],
-            &mut self.level[from + 1..=to],
-        );
-        self.water[from..to].copy_from_slice(&terrain.water()[cells.clone()]);
-        self.suspended[from..to].copy_from_slice(&terrain.suspended()[cells.clone()]);
         let Some(flow) = terrain.flow() else {
             return;
         };
-        self.along[from + 1..=to].copy_from_slice(&flow.east[cells.clone()]);
+        let source = Source {
+            bedrock: &terrain.bedrock()[cells.clone()],
+            bedrock_rest: &terrain.bedrock_rest()[cells.clone()],
+            soil: &terrain.soil()[cells.clone()],
+            water: &terrain.water()[cells.clone()],
+            suspended: &terrain.suspended()[cells.clone()],
+            east: &flow.east[cells.clone()],
+            south: &flow.south[cells],
+        };
+        let loaded = Loaded {
+            ground: &mut self.ground[from + 1..=to],
+            level: &mut self.level[from + 1..=to],
+            east: &mut self.along[from + 1..=to],
+            south: &mut self.south[from..to],
+        };
+        load_row(&source, terrain.datum(), loaded);
         self.along[0] = flow.west_border[row];
-        self.south[from..to].copy_from_slice(&flow.south[cells]);
+        self.water[from..to].copy_from_slice(source.water);
+        self.suspended[from..to].copy_from_slice(source.suspended);
         let borders = terrain.borders();
         let (ground, level) = (&mut self.ground, &mut self.level);
         if columns.start == 0 {
