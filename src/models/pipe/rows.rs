@@ -284,6 +284,7 @@ pub(super) struct Cells<'a> {
     pub water_rest: &'a mut [f32],
     pub suspended: &'a mut [f32],
     pub soil: &'a mut [f32],
+    pub east: &'a mut [f32],
     /// Bedrock to cut, were it of no hardness.
     pub cut: &'a mut [f32],
     /// What left the soil, negative where it came.
@@ -310,6 +311,7 @@ pub(super) fn update(
     let [ground_north, ground_south] = [ground[0], ground[2]].map(|row| &row[1..][..n]);
     let (water, water_rest) = (&mut cells.water[..n], &mut cells.water_rest[..n]);
     let (suspended, soil) = (&mut cells.suspended[..n], &mut cells.soil[..n]);
+    let new_east = &mut cells.east[..n];
     let (cut, from_soil) = (&mut cells.cut[..n], &mut cells.from_soil[..n]);
 
     // Water and sediment move on; `from_soil` keeps the depth for the next loops.
@@ -325,6 +327,7 @@ pub(super) fn update(
         from_soil[x] = most(most(before, after), FILM);
         let gain = a * ((load_west[x] - load_east[x]) + (load_north[x] - load_south[x]));
         suspended[x] = most(suspended[x] + gain, 0.0);
+        new_east[x] = east[x];
     }
 
     // What the flow can do here; `cut` keeps v²·sin²α.

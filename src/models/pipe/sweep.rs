@@ -210,10 +210,10 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
     let (width, n, first) = (band.width, strip.len(), band.first);
     let mut scratch = Rows::of(&mut scratch.0, width + 3);
     // Padded rows of the old state; row r at (r + 2) % length.
-    let mut ground: [_; 4] = scratch.take();
-    let mut level: [_; 2] = scratch.take();
-    let mut old_along: [_; 2] = scratch.take();
-    let mut old_south: [_; 3] = scratch.take();
+    let mut ground: [_; 4] = scratch.take_padded(1);
+    let mut level: [_; 2] = scratch.take_padded(1);
+    let mut old_along: [_; 2] = scratch.take_padded(2);
+    let mut old_south: [_; 3] = scratch.take_padded(1);
     for row in &mut old_south {
         // Beyond the strip nothing flows.
         (row[0], row[n + 1]) = (0.0, 0.0);
@@ -226,8 +226,8 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
     // Wishes, shares (padded), and what is given, of the two newest rows.
     let mut wish_south: [_; 2] = scratch.take();
     let [wish_along] = scratch.take();
-    let mut share: [_; 2] = scratch.take();
-    let mut load: [_; 2] = scratch.take();
+    let mut share: [_; 2] = scratch.take_padded(1);
+    let mut load: [_; 2] = scratch.take_padded(1);
     for row in share.iter_mut() {
         (row[0], row[n + 1]) = (1.0, 1.0);
     }
@@ -429,7 +429,6 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
             let report = &mut band.report;
             report.cross_border(along[n], carried_along[n], step.per_length);
         }
-        band.east[cells.clone()].copy_from_slice(&along[1..]);
         let around = [row - 1, row, row + 1].map(|row| stirs[at(row) % 4]);
         if around.contains(&true) {
             let given = Around {
@@ -450,13 +449,17 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
                 water: &mut band.water[cells.clone()],
                 water_rest: &mut band.water_rest[cells.clone()],
                 suspended: &mut band.suspended[cells.clone()],
-                soil: &mut band.soil[cells],
+                soil: &mut band.soil[cells.clone()],
+                east: &mut band.east[cells],
                 cut: &mut cut[..n],
                 from_soil: &mut from_soil[..n],
             };
             let pace = update(&given, &carried, ground, step, &mut changed);
             band.report.pace = band.report.pace.max(pace);
             finish_row(band, local, &strip, cut, from_soil);
+        } else {
+            // Nothing flows along the row, and nothing has changed.
+            band.east[cells].fill(0.0);
         }
     }
 }
