@@ -2,7 +2,8 @@
 //! load both sides and select, so that the compiler makes vectors of them. All
 //! slices of a loop have its length: a check that is left would cost a rest of
 //! eight cells, one by one. Several short loops are faster than a long one: more
-//! cells fit into the processor while it waits for a root or a ratio.
+//! cells fit into the processor while it waits for a root or a ratio. Only loops
+//! that wait for memory are given more to do.
 //!
 //! `level` rows and `ground` rows are padded by one cell at each end. A row of
 //! `n` cells has `n + 1` faces along it, the first being its west end.
@@ -67,31 +68,8 @@ pub(super) struct Loaded<'a> {
     pub level: &'a mut [f32],
     pub east: &'a mut [f32],
     pub south: &'a mut [f32],
-}
-
-/// Takes a row from memory, all layers at once: the processor then waits for
-/// them at the same time. Returns whether anything in the row may move.
-#[inline(always)]
-pub(super) fn load_row(source: &Source, datum: f32, loaded: Loaded) -> bool {
-    let n = source.bedrock.len();
-    let (bedrock, rest) = (&source.bedrock[..n], &source.bedrock_rest[..n]);
-    let (soil, water) = (&source.soil[..n], &source.water[..n]);
-    let suspended = &source.suspended[..n];
-    let (old_east, old_south) = (&source.east[..n], &source.south[..n]);
-    let (ground, level) = (&mut loaded.ground[..n], &mut loaded.level[..n]);
-    let (east, south) = (&mut loaded.east[..n], &mut loaded.south[..n]);
-    // Bits of positive numbers are ordered as the numbers are.
-    let (mut deepest, mut load) = (0u32, 0u32);
-    for x in 0..n {
-        let z = relative_ground(bedrock[x], rest[x], soil[x], datum);
-        ground[x] = z;
-        level[x] = z + water[x];
-        east[x] = old_east[x];
-        south[x] = old_south[x];
-        deepest = deepest.max(water[x].to_bits());
-        load |= suspended[x].to_bits();
-    }
-    deepest > FILM.to_bits() || load != 0
+    /// Depth powers of the faces to the row before.
+    pub power: &'a mut [f32],
 }
 
 /// x^(−1/3) for positive normal numbers, to 2e-5: a first guess from the
@@ -111,6 +89,61 @@ fn inverse_cube_root(x: f32) -> f32 {
     r
 }
 
+/// Depth of a face to the power of 7/3, which decides its friction.
+#[inline(always)]
+fn depth_power(ground: [f32; 2], level: [f32; 2]) -> f32 {
+    let h = most(face_depth(ground, level), FILM);
+    let r = inverse_cube_root(h);
+    (h * h) * (h * (r * r))
+}
+
+/// Water above the higher ground at a face.
+#[inline(always)]
+fn face_depth(ground: [f32; 2], level: [f32; 2]) -> f32 {
+    most(level[0], level[1]) - most(ground[0], ground[1])
+}
+
+/// Depth powers of a row of faces between the cells of two rows.
+#[inline(always)]
+pub(super) fn depth_powers(ground: [&[f32]; 2], level: [&[f32]; 2], power: &mut [f32]) {
+    let n = power.len();
+    let (ground, level) = (ground.map(|row| &row[..n]), level.map(|row| &row[..n]));
+    for x in 0..n {
+        power[x] = depth_power(ground.map(|row| row[x]), level.map(|row| row[x]));
+    }
+}
+
+/// Takes a row from memory, all layers at once: the processor then waits for all
+/// at the same time, and has the depth powers to work on meanwhile. `north` is
+/// ground and level of the row before. Returns whether anything in the row may
+/// move.
+#[inline(always)]
+pub(super) fn load_row(source: &Source, north: [&[f32]; 2], datum: f32, loaded: Loaded) -> bool {
+    let n = source.bedrock.len();
+    let (bedrock, rest) = (&source.bedrock[..n], &source.bedrock_rest[..n]);
+    let (soil, water) = (&source.soil[..n], &source.water[..n]);
+    let suspended = &source.suspended[..n];
+    let (old_east, old_south) = (&source.east[..n], &source.south[..n]);
+    let (ground, level) = (&mut loaded.ground[..n], &mut loaded.level[..n]);
+    let (east, south) = (&mut loaded.east[..n], &mut loaded.south[..n]);
+    let [north_ground, north_level] = north.map(|row| &row[..n]);
+    let power = &mut loaded.power[..n];
+    // Bits of positive numbers are ordered as the numbers are.
+    let (mut deepest, mut load) = (0u32, 0u32);
+    for x in 0..n {
+        let z = relative_ground(bedrock[x], rest[x], soil[x], datum);
+        let h = z + water[x];
+        ground[x] = z;
+        level[x] = h;
+        east[x] = old_east[x];
+        south[x] = old_south[x];
+        power[x] = depth_power([north_ground[x], z], [north_level[x], h]);
+        deepest = deepest.max(water[x].to_bits());
+        load |= suspended[x].to_bits();
+    }
+    deepest > FILM.to_bits() || load != 0
+}
+
 /// What decides the discharges of a row of faces. Each pair is of the two cells
 /// of a face; all slices are as long as the row.
 pub(super) struct Faces<'a> {
@@ -123,28 +156,16 @@ pub(super) struct Faces<'a> {
 }
 
 impl Faces<'_> {
-    /// Water above the higher ground.
-    #[inline(always)]
-    fn depth(&self, x: usize) -> f32 {
-        most(self.level[0][x], self.level[1][x]) - most(self.ground[0][x], self.ground[1][x])
-    }
-
     /// Twice the discharges that cross the face's direction in its two cells.
     #[inline(always)]
     fn across(&self, x: usize) -> [f32; 2] {
         self.across.map(|[one, other]| one[x] + other[x])
     }
 
-    /// The new discharges before any limit.
+    /// Makes depth powers into new discharges before any limit.
     #[inline(always)]
     fn discharges(&self, step: &Step, new: &mut [f32]) {
         let n = new.len();
-        for x in 0..n {
-            let h = most(self.depth(x), FILM);
-            let r = inverse_cube_root(h);
-            // h^(7/3)
-            new[x] = (h * h) * (h * (r * r));
-        }
         // The share that friction leaves: at most one, whatever the depth.
         for x in 0..n {
             let (power, old) = (new[x], self.old[1][x]);
@@ -158,7 +179,7 @@ impl Faces<'_> {
             let [before, old, behind] = self.old.map(|row| row[x]);
             let (ground, level) = (self.ground.map(|row| row[x]), self.level.map(|row| row[x]));
             let across = self.across(x);
-            let depth = self.depth(x);
+            let depth = face_depth(ground, level);
             let h = most(depth, FILM);
             let calmed = old + step.calm * ((before + behind) - 2.0 * old);
             let pushed = calmed - step.push * h * (level[1] - level[0]);
@@ -199,11 +220,13 @@ pub(super) fn faces_along(
         old: shifted(old, n),
         across: [[north0, south0], [north1, south1]],
     };
+    depth_powers(faces.ground, faces.level, new);
     faces.discharges(step, new);
 }
 
 /// Faces between two rows; `along` are the old discharges along both, `old` those
-/// of the faces between the rows before, here and behind.
+/// of the faces between the rows before, here and behind. `new` has the depth
+/// powers to begin with.
 #[inline(always)]
 pub(super) fn faces_between(
     ground: [&[f32]; 2],
@@ -314,8 +337,10 @@ pub(super) fn update(
     let new_east = &mut cells.east[..n];
     let (cut, from_soil) = (&mut cells.cut[..n], &mut cells.from_soil[..n]);
 
-    // Water and sediment move on; `from_soil` keeps the depth for the next loops.
+    // Water and sediment move on. For the next loops `from_soil` keeps the depth
+    // and `cut` v²·sin²α.
     let a = step.per_length;
+    let mut most_pace = 0;
     for x in 0..n {
         let before = water[x];
         let gain = a * ((west[x] - east[x]) + (north[x] - south[x]));
@@ -324,16 +349,12 @@ pub(super) fn update(
         let after = most(after, 0.0);
         water[x] = after;
         water_rest[x] = rest;
-        from_soil[x] = most(most(before, after), FILM);
         let gain = a * ((load_west[x] - load_east[x]) + (load_north[x] - load_south[x]));
         suspended[x] = most(suspended[x] + gain, 0.0);
         new_east[x] = east[x];
-    }
 
-    // What the flow can do here; `cut` keeps v²·sin²α.
-    let mut most_pace = 0;
-    for x in 0..n {
-        let depth = from_soil[x];
+        let depth = most(most(before, after), FILM);
+        from_soil[x] = depth;
         let rise_x = (ground_east[x] - ground_west[x]) * step.gradient;
         let rise_y = (ground_south[x] - ground_north[x]) * step.gradient;
         let tilt = rise_x * rise_x + rise_y * rise_y;
@@ -354,7 +375,7 @@ pub(super) fn update(
         cut[x] = inverse * sine;
     }
 
-    // The sediment it can carry, in `cut`.
+    // The sediment that the water can carry, in `cut`.
     for x in 0..n {
         let active = least(from_soil[x], step.full_depth);
         // Sharp notches are spared and edges worn: without a bound on the bed's

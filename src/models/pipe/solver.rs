@@ -4,7 +4,7 @@
 use super::{
     PipeModel,
     published::PublishedState,
-    rows::{Loaded, Source, Step, load_row},
+    rows::Step,
     sweep::{Band, Halo, OldRow, Report, SIDE, Scratch, band_rows, beyond, sweep, wet},
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
         memory::{MemoryError, MemoryReader, MemoryWriter},
     },
     parallel::Workers,
-    terrain::{Border, FILM, Flow, Grid, Layer, SettingsError, Terrain},
+    terrain::{Border, FILM, Flow, Grid, Layer, SettingsError, Terrain, relative_ground},
 };
 use core::ops::Range;
 use std::sync::Mutex;
@@ -490,28 +490,23 @@ impl OldRow {
         let from = columns.start.saturating_sub(1);
         let to = (columns.end + 1).min(width);
         let cells = row * width + from..row * width + to;
+        let layers = [terrain.bedrock(), terrain.bedrock_rest(), terrain.soil()];
+        let [bedrock, rest, soil] = layers.map(|layer| &layer[cells.clone()]);
+        let water = &terrain.water()[cells.clone()];
+        let ground = &mut self.ground[from + 1..=to];
+        let level = &mut self.level[from + 1..=to];
+        for x in 0..to - from {
+            ground[x] = relative_ground(bedrock[x], rest[x], soil[x], terrain.datum());
+            level[x] = ground[x] + water[x];
+        }
+        self.water[from..to].copy_from_slice(water);
+        self.suspended[from..to].copy_from_slice(&terrain.suspended()[cells.clone()]);
         let Some(flow) = terrain.flow() else {
             return;
         };
-        let source = Source {
-            bedrock: &terrain.bedrock()[cells.clone()],
-            bedrock_rest: &terrain.bedrock_rest()[cells.clone()],
-            soil: &terrain.soil()[cells.clone()],
-            water: &terrain.water()[cells.clone()],
-            suspended: &terrain.suspended()[cells.clone()],
-            east: &flow.east[cells.clone()],
-            south: &flow.south[cells],
-        };
-        let loaded = Loaded {
-            ground: &mut self.ground[from + 1..=to],
-            level: &mut self.level[from + 1..=to],
-            east: &mut self.along[from + 1..=to],
-            south: &mut self.south[from..to],
-        };
-        load_row(&source, terrain.datum(), loaded);
+        self.along[from + 1..=to].copy_from_slice(&flow.east[cells.clone()]);
         self.along[0] = flow.west_border[row];
-        self.water[from..to].copy_from_slice(source.water);
-        self.suspended[from..to].copy_from_slice(source.suspended);
+        self.south[from..to].copy_from_slice(&flow.south[cells]);
         let borders = terrain.borders();
         let (ground, level) = (&mut self.ground, &mut self.level);
         if columns.start == 0 {

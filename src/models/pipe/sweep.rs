@@ -9,8 +9,8 @@
 //! and written once.
 
 use super::rows::{
-    Around, Cells, Loaded, Source, Step, faces_along, faces_between, limit, load_row, shares,
-    update,
+    Around, Cells, Loaded, Source, Step, depth_powers, faces_along, faces_between, limit, load_row,
+    shares, update,
 };
 use crate::{
     models::{most, rows::Rows},
@@ -256,13 +256,21 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
         // Load row `newest`.
         if newest <= height {
             let own = (first..end).contains(&newest);
-            let (ground, level) = (&mut ground[at(newest) % 4], &mut level[at(newest) % 2]);
+            let rows = [newest, newest - 1].map(|row| at(row) % 4);
+            let Ok([ground, north_ground]) = ground.get_disjoint_mut(rows) else {
+                // Two neighbours are never the same.
+                return;
+            };
+            let (level, north_level) = roll(&mut level, at(newest));
+            let north = [&north_ground[1..], &north_level[1..]];
+            // What the wishes between both rows are made from.
+            let (power, _) = roll(&mut wish_south, at(newest - 1));
             let along = &mut old_along[at(newest) % 2];
             let south = &mut old_south[at(newest) % 3];
             if own {
                 let row = (newest - first) as usize;
-                let loaded: [&mut [f32]; 4] = [ground, level, along, south];
-                stirs[at(newest) % 4] = load_own_row(band, row, &strip, step.datum, loaded);
+                let loaded: [&mut [f32]; 5] = [ground, level, along, south, power];
+                stirs[at(newest) % 4] = load_own_row(band, row, &strip, north, step.datum, loaded);
             } else {
                 let number = if newest < first {
                     newest - first + 2
@@ -275,6 +283,7 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
                 along[1..n + 2].copy_from_slice(&old.along[strip.start..=strip.end]);
                 south[1..=n].copy_from_slice(&old.south[strip.clone()]);
                 let (ground, level) = (&ground[1..=n], &level[1..=n]);
+                depth_powers([north[0], ground], [north[1], level], &mut power[..n]);
                 let loads = &old.suspended[strip.clone()];
                 stirs[at(newest) % 4] = ground.iter().zip(level).any(|(z, h)| h - z > FILM)
                     || loads.iter().any(|load| *load > 0.0);
@@ -471,8 +480,9 @@ fn load_own_row(
     band: &Band,
     row: usize,
     strip: &Range<usize>,
+    north: [&[f32]; 2],
     datum: f32,
-    [ground, level, along, south]: [&mut [f32]; 4],
+    [ground, level, along, south, power]: [&mut [f32]; 5],
 ) -> bool {
     let n = strip.len();
     let cells = row * band.width + strip.start..row * band.width + strip.end;
@@ -490,8 +500,9 @@ fn load_own_row(
         level: &mut level[1..=n],
         east: &mut along[2..n + 2],
         south: &mut south[1..=n],
+        power: &mut power[..n],
     };
-    let mut stirs = load_row(&source, datum, loaded);
+    let mut stirs = load_row(&source, north, datum, loaded);
     let beside = |cell: usize| {
         let (bedrock, rest) = (band.bedrock[cell], band.bedrock_rest[cell]);
         let ground = relative_ground(bedrock, rest, band.soil[cell], datum);
