@@ -146,13 +146,13 @@ pub(super) fn load_row(source: &Source, north: [&[f32]; 2], datum: f32, loaded: 
 
 /// What decides the discharges of a row of faces. Each pair is of the two cells
 /// of a face; all slices are as long as the row.
-pub(super) struct Faces<'a> {
-    pub ground: [&'a [f32]; 2],
-    pub level: [&'a [f32]; 2],
+struct Faces<'a> {
+    ground: [&'a [f32]; 2],
+    level: [&'a [f32]; 2],
     /// Old discharges: of the next face before, here, of the next face behind.
-    pub old: [&'a [f32]; 3],
+    old: [&'a [f32]; 3],
     /// Old discharges on both sides of each cell that cross the face's direction.
-    pub across: [[&'a [f32]; 2]; 2],
+    across: [[&'a [f32]; 2]; 2],
 }
 
 impl Faces<'_> {
