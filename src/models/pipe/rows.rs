@@ -1,5 +1,9 @@
 //! The kernels of the sweep, a row each: plain loops over disjoint slices that
-//! load both sides and select, so that the compiler makes vectors of them.
+//! load both sides and select, so that the compiler makes vectors of them. All
+//! slices of a loop have its length: a check that is left would cost a rest of
+//! eight cells, one by one. Several short loops are faster than a long one: more
+//! cells fit into the processor while it waits for a root or a ratio. Only loops
+//! that wait for memory are given more to do.
 //!
 //! `level` rows and `ground` rows are padded by one cell at each end. A row of
 //! `n` cells has `n + 1` faces along it, the first being its west end.
@@ -46,33 +50,26 @@ const SPREADING: f32 = 0.6;
 /// A cell that gives away all it has would come out a hair below zero.
 const NEVER_ALL: f32 = 1.000_001;
 
-/// Ground of a row above the datum and the water's level on it. Returns whether
-/// anything in the row may move.
-#[inline(always)]
-pub(super) fn load_row(
-    bedrock: &[f32],
-    rest: &[f32],
-    soil: &[f32],
-    water: &[f32],
-    suspended: &[f32],
-    datum: f32,
-    ground: &mut [f32],
-    level: &mut [f32],
-) -> bool {
-    let n = bedrock.len();
-    let (rest, soil, water) = (&rest[..n], &soil[..n], &water[..n]);
-    let suspended = &suspended[..n];
-    let (ground, level) = (&mut ground[..n], &mut level[..n]);
-    // Bits of positive numbers are ordered as the numbers are.
-    let (mut deepest, mut load) = (0u32, 0u32);
-    for x in 0..n {
-        let z = relative_ground(bedrock[x], rest[x], soil[x], datum);
-        ground[x] = z;
-        level[x] = z + water[x];
-        deepest = deepest.max(water[x].to_bits());
-        load |= suspended[x].to_bits();
-    }
-    deepest > FILM.to_bits() || load != 0
+/// Cells of a row, as the layers have them.
+pub(super) struct Source<'a> {
+    pub bedrock: &'a [f32],
+    pub bedrock_rest: &'a [f32],
+    pub soil: &'a [f32],
+    pub water: &'a [f32],
+    pub suspended: &'a [f32],
+    pub east: &'a [f32],
+    pub south: &'a [f32],
+}
+
+/// Where [`load_row`] puts what it knows of each cell.
+pub(super) struct Loaded<'a> {
+    /// Ground above the datum, and the water's level on it.
+    pub ground: &'a mut [f32],
+    pub level: &'a mut [f32],
+    pub east: &'a mut [f32],
+    pub south: &'a mut [f32],
+    /// Depth powers of the faces to the row before.
+    pub power: &'a mut [f32],
 }
 
 /// x^(−1/3) for positive normal numbers, to 2e-5: a first guess from the
@@ -92,37 +89,116 @@ pub(in crate::models) fn inverse_cube_root(x: f32) -> f32 {
     r
 }
 
-/// The new discharge of a face before any limit. `before` and `behind` are the
-/// old discharges of the next faces in its direction, `across` twice the ones
-/// that cross the face's direction in its two cells.
+/// Depth of a face to the power of 7/3, which decides its friction.
 #[inline(always)]
-fn face(
-    ground: [f32; 2],
-    level: [f32; 2],
-    old: f32,
-    [before, behind]: [f32; 2],
-    across: [f32; 2],
-    step: &Step,
-) -> f32 {
-    let depth = most(level[0], level[1]) - most(ground[0], ground[1]);
-    let h = most(depth, FILM);
+fn depth_power(ground: [f32; 2], level: [f32; 2]) -> f32 {
+    let h = most(face_depth(ground, level), FILM);
     let r = inverse_cube_root(h);
-    // h^(7/3)
-    let power = (h * h) * (h * (r * r));
-    let crossing = across[0] + across[1];
-    let size = (old * old + (crossing * crossing) * (1.0 / 16.0)).sqrt();
-    let calmed = old + step.calm * ((before + behind) - 2.0 * old);
-    let pushed = calmed - step.push * h * (level[1] - level[0]);
-    // What flows along an axis spreads to the sides as far as the grid spreads
-    // what flows askew, but not up onto a bank with less water.
-    let straight = most(across[0].abs() - (before + old).abs(), 0.0)
-        - most(across[1].abs() - (old + behind).abs(), 0.0);
-    let deeper = most(level[0] - ground[0], level[1] - ground[1]);
-    let spread = (SPREADING * 0.5) * straight * (h / most(deeper, h));
-    // The ratio first: it is at most one, whatever the depth.
-    let ratio = power / (power + step.drag * size);
-    let new = pushed * ratio + spread * (1.0 - ratio);
-    if depth > FILM { new } else { 0.0 }
+    (h * h) * (h * (r * r))
+}
+
+/// Water above the higher ground at a face.
+#[inline(always)]
+fn face_depth(ground: [f32; 2], level: [f32; 2]) -> f32 {
+    most(level[0], level[1]) - most(ground[0], ground[1])
+}
+
+/// Depth powers of a row of faces between the cells of two rows.
+#[inline(always)]
+pub(super) fn depth_powers(ground: [&[f32]; 2], level: [&[f32]; 2], power: &mut [f32]) {
+    let n = power.len();
+    let (ground, level) = (ground.map(|row| &row[..n]), level.map(|row| &row[..n]));
+    for x in 0..n {
+        power[x] = depth_power(ground.map(|row| row[x]), level.map(|row| row[x]));
+    }
+}
+
+/// Takes a row from memory, all layers at once: the processor then waits for all
+/// at the same time, and has the depth powers to work on meanwhile. `north` is
+/// ground and level of the row before. Returns whether anything in the row may
+/// move.
+#[inline(always)]
+pub(super) fn load_row(source: &Source, north: [&[f32]; 2], datum: f32, loaded: Loaded) -> bool {
+    let n = source.bedrock.len();
+    let (bedrock, rest) = (&source.bedrock[..n], &source.bedrock_rest[..n]);
+    let (soil, water) = (&source.soil[..n], &source.water[..n]);
+    let suspended = &source.suspended[..n];
+    let (old_east, old_south) = (&source.east[..n], &source.south[..n]);
+    let (ground, level) = (&mut loaded.ground[..n], &mut loaded.level[..n]);
+    let (east, south) = (&mut loaded.east[..n], &mut loaded.south[..n]);
+    let [north_ground, north_level] = north.map(|row| &row[..n]);
+    let power = &mut loaded.power[..n];
+    // Bits of positive numbers are ordered as the numbers are.
+    let (mut deepest, mut load) = (0u32, 0u32);
+    for x in 0..n {
+        let z = relative_ground(bedrock[x], rest[x], soil[x], datum);
+        let h = z + water[x];
+        ground[x] = z;
+        level[x] = h;
+        east[x] = old_east[x];
+        south[x] = old_south[x];
+        power[x] = depth_power([north_ground[x], z], [north_level[x], h]);
+        deepest = deepest.max(water[x].to_bits());
+        load |= suspended[x].to_bits();
+    }
+    deepest > FILM.to_bits() || load != 0
+}
+
+/// What decides the discharges of a row of faces. Each pair is of the two cells
+/// of a face; all slices are as long as the row.
+struct Faces<'a> {
+    ground: [&'a [f32]; 2],
+    level: [&'a [f32]; 2],
+    /// Old discharges: of the next face before, here, of the next face behind.
+    old: [&'a [f32]; 3],
+    /// Old discharges on both sides of each cell that cross the face's direction.
+    across: [[&'a [f32]; 2]; 2],
+}
+
+impl Faces<'_> {
+    /// Twice the discharges that cross the face's direction in its two cells.
+    #[inline(always)]
+    fn across(&self, x: usize) -> [f32; 2] {
+        self.across.map(|[one, other]| one[x] + other[x])
+    }
+
+    /// Makes depth powers into new discharges before any limit.
+    #[inline(always)]
+    fn discharges(&self, step: &Step, new: &mut [f32]) {
+        let n = new.len();
+        // The share that friction leaves: at most one, whatever the depth.
+        for x in 0..n {
+            let (power, old) = (new[x], self.old[1][x]);
+            let across = self.across(x);
+            let crossing = across[0] + across[1];
+            let size = (old * old + (crossing * crossing) * (1.0 / 16.0)).sqrt();
+            new[x] = power / (power + step.drag * size);
+        }
+        for x in 0..n {
+            let ratio = new[x];
+            let [before, old, behind] = self.old.map(|row| row[x]);
+            let (ground, level) = (self.ground.map(|row| row[x]), self.level.map(|row| row[x]));
+            let across = self.across(x);
+            let depth = face_depth(ground, level);
+            let h = most(depth, FILM);
+            let calmed = old + step.calm * ((before + behind) - 2.0 * old);
+            let pushed = calmed - step.push * h * (level[1] - level[0]);
+            // What flows along an axis spreads to the sides as far as the grid
+            // spreads what flows askew, but not up onto a bank with less water.
+            let straight = most(across[0].abs() - (before + old).abs(), 0.0)
+                - most(across[1].abs() - (old + behind).abs(), 0.0);
+            let deeper = most(level[0] - ground[0], level[1] - ground[1]);
+            let spread = (SPREADING * 0.5) * straight * (h / most(deeper, h));
+            let flows = pushed * ratio + spread * (1.0 - ratio);
+            new[x] = if depth > FILM { flows } else { 0.0 };
+        }
+    }
+}
+
+/// A row as seen from each of `n` cells or faces and from the next ones.
+#[inline(always)]
+fn shifted<const N: usize>(row: &[f32], n: usize) -> [&[f32]; N] {
+    core::array::from_fn(|by| &row[by..][..n])
 }
 
 /// Faces along a row: the n + 1 between its cells and at its ends. `old` is
@@ -137,23 +213,20 @@ pub(super) fn faces_along(
     new: &mut [f32],
 ) {
     let n = new.len();
-    let (ground, level) = (&ground[..n + 1], &level[..n + 1]);
-    let (north, south) = (&north[..n + 1], &south[..n + 1]);
-    let old = &old[..n + 2];
-    for x in 0..n {
-        new[x] = face(
-            [ground[x], ground[x + 1]],
-            [level[x], level[x + 1]],
-            old[x + 1],
-            [old[x], old[x + 2]],
-            [north[x] + south[x], north[x + 1] + south[x + 1]],
-            step,
-        );
-    }
+    let ([north0, north1], [south0, south1]) = (shifted(north, n), shifted(south, n));
+    let faces = Faces {
+        ground: shifted(ground, n),
+        level: shifted(level, n),
+        old: shifted(old, n),
+        across: [[north0, south0], [north1, south1]],
+    };
+    depth_powers(faces.ground, faces.level, new);
+    faces.discharges(step, new);
 }
 
 /// Faces between two rows; `along` are the old discharges along both, `old` those
-/// of the faces between the rows before, here and behind.
+/// of the faces between the rows before, here and behind. `new` has the depth
+/// powers to begin with.
 #[inline(always)]
 pub(super) fn faces_between(
     ground: [&[f32]; 2],
@@ -164,20 +237,13 @@ pub(super) fn faces_between(
     new: &mut [f32],
 ) {
     let n = new.len();
-    let [ground0, ground1] = ground.map(|row| &row[..n]);
-    let [level0, level1] = level.map(|row| &row[..n]);
-    let [along0, along1] = along.map(|row| &row[..n + 1]);
-    let [before, old, behind] = old.map(|row| &row[..n]);
-    for x in 0..n {
-        new[x] = face(
-            [ground0[x], ground1[x]],
-            [level0[x], level1[x]],
-            old[x],
-            [before[x], behind[x]],
-            [along0[x] + along0[x + 1], along1[x] + along1[x + 1]],
-            step,
-        );
-    }
+    let faces = Faces {
+        ground: ground.map(|row| &row[..n]),
+        level: level.map(|row| &row[..n]),
+        old: old.map(|row| &row[..n]),
+        across: along.map(|row| shifted(row, n)),
+    };
+    faces.discharges(step, new);
 }
 
 /// The share of its wish that each cell can give, and its sediment per water.
@@ -192,12 +258,13 @@ pub(super) fn shares(
     load: &mut [f32],
 ) {
     let n = water.len();
-    let (suspended, along) = (&suspended[..n], &along[..n + 1]);
+    let suspended = &suspended[..n];
+    let [west, east] = shifted(along, n);
     let (north, south) = (&north[..n], &south[..n]);
     let (share, load) = (&mut share[..n], &mut load[..n]);
     let wish = step.per_length * NEVER_ALL;
     for x in 0..n {
-        let out = (most(along[x + 1], 0.0) - least(along[x], 0.0))
+        let out = (most(east[x], 0.0) - least(west[x], 0.0))
             + (most(south[x], 0.0) - least(north[x], 0.0));
         share[x] = water[x] / most(out * wish, most(water[x], 1e-30));
         load[x] = suspended[x] / most(water[x], FILM);
@@ -240,16 +307,16 @@ pub(super) struct Cells<'a> {
     pub water_rest: &'a mut [f32],
     pub suspended: &'a mut [f32],
     pub soil: &'a mut [f32],
-    /// Scratch: bedrock to cut, were it of no hardness.
+    pub east: &'a mut [f32],
+    /// Bedrock to cut, were it of no hardness.
     pub cut: &'a mut [f32],
-    /// Scratch: what left the soil, negative where it came.
+    /// What left the soil, negative where it came.
     pub from_soil: &'a mut [f32],
-    /// Scratch: g·d + v², which bounds the next step.
-    pub pace: &'a mut [f32],
 }
 
 /// Moves water and sediment, and lets the water take up and drop. `ground` is
-/// padded and of the rows north, here and south.
+/// padded and of the rows north, here and south. Returns the most of g·d + v², as
+/// bits: it bounds the next step.
 #[inline(always)]
 pub(super) fn update(
     given: &Around,
@@ -257,36 +324,41 @@ pub(super) fn update(
     ground: [&[f32]; 3],
     step: &Step,
     cells: &mut Cells,
-) {
+) -> u32 {
     let n = cells.water.len();
-    let (along, north, south) = (&given.along[..n + 1], &given.north[..n], &given.south[..n]);
-    let (load_along, load_north, load_south) = (
-        &carried.along[..n + 1],
-        &carried.north[..n],
-        &carried.south[..n],
-    );
-    let [ground_north, ground_here, ground_south] = ground.map(|row| &row[..n + 2]);
+    let [west, east] = shifted(given.along, n);
+    let (north, south) = (&given.north[..n], &given.south[..n]);
+    let [load_west, load_east] = shifted(carried.along, n);
+    let (load_north, load_south) = (&carried.north[..n], &carried.south[..n]);
+    let [ground_west, ground_here, ground_east] = shifted(ground[1], n);
+    let [ground_north, ground_south] = [ground[0], ground[2]].map(|row| &row[1..][..n]);
     let (water, water_rest) = (&mut cells.water[..n], &mut cells.water_rest[..n]);
     let (suspended, soil) = (&mut cells.suspended[..n], &mut cells.soil[..n]);
+    let new_east = &mut cells.east[..n];
     let (cut, from_soil) = (&mut cells.cut[..n], &mut cells.from_soil[..n]);
-    let pace = &mut cells.pace[..n];
+
+    // Water and sediment move on. For the next loops `from_soil` keeps the depth
+    // and `cut` v²·sin²α.
     let a = step.per_length;
+    let mut most_pace = 0;
     for x in 0..n {
         let before = water[x];
-        let gain = a * ((along[x] - along[x + 1]) + (north[x] - south[x]));
+        let gain = a * ((west[x] - east[x]) + (north[x] - south[x]));
         let (mut after, mut rest) = (before, water_rest[x]);
         add_exactly(&mut after, &mut rest, gain);
         let after = most(after, 0.0);
         water[x] = after;
         water_rest[x] = rest;
-        let gain = a * ((load_along[x] - load_along[x + 1]) + (load_north[x] - load_south[x]));
-        let load = most(suspended[x] + gain, 0.0);
+        let gain = a * ((load_west[x] - load_east[x]) + (load_north[x] - load_south[x]));
+        suspended[x] = most(suspended[x] + gain, 0.0);
+        new_east[x] = east[x];
 
         let depth = most(most(before, after), FILM);
-        let rise_x = (ground_here[x + 2] - ground_here[x]) * step.gradient;
-        let rise_y = (ground_south[x + 1] - ground_north[x + 1]) * step.gradient;
+        from_soil[x] = depth;
+        let rise_x = (ground_east[x] - ground_west[x]) * step.gradient;
+        let rise_y = (ground_south[x] - ground_north[x]) * step.gradient;
         let tilt = rise_x * rise_x + rise_y * rise_y;
-        let flow = ((along[x] * along[x] + along[x + 1] * along[x + 1])
+        let flow = ((west[x] * west[x] + east[x] * east[x])
             + (north[x] * north[x] + south[x] * south[x]))
             * 0.5;
         // One division serves speed and slope: v² = flow/depth²,
@@ -297,17 +369,27 @@ pub(super) fn update(
         // next step, that would show twice the speed. Deep water at twice the
         // speed of waves is the fastest that counts.
         let wave = step.gravity * depth;
-        pace[x] = wave + least(inverse * steep, 4.0 * wave);
-        let active = least(depth, step.full_depth);
+        let pace = wave + least(inverse * steep, 4.0 * wave);
+        most_pace = most_pace.max(pace.to_bits());
         let sine = most(tilt, step.min_sine_squared * steep);
+        cut[x] = inverse * sine;
+    }
+
+    // The sediment that the water can carry, in `cut`.
+    for x in 0..n {
+        let active = least(from_soil[x], step.full_depth);
         // Sharp notches are spared and edges worn: without a bound on the bed's
         // curvature, channels would be as narrow as the grid allows.
-        let around =
-            (ground_here[x] + ground_here[x + 2]) + (ground_north[x + 1] + ground_south[x + 1]);
-        let curvature = around - 4.0 * ground_here[x + 1];
+        let around = (ground_west[x] + ground_east[x]) + (ground_north[x] + ground_south[x]);
+        let curvature = around - 4.0 * ground_here[x];
         let shape = least(most(1.0 - step.rounding * curvature, 0.0), 2.0);
-        let capacity = step.capacity * active * (inverse * sine).sqrt() * shape;
-        let wet = after > FILM;
+        cut[x] = step.capacity * active * cut[x].sqrt() * shape;
+    }
+
+    // It takes up what it lacks and drops what is too much.
+    for x in 0..n {
+        let (load, capacity) = (suspended[x], cut[x]);
+        let wet = water[x] > FILM;
         let capacity = if wet { capacity } else { 0.0 };
         let fall_share = if wet { step.fall_share } else { 1.0 };
 
@@ -325,4 +407,5 @@ pub(super) fn update(
         cut[x] = rock;
         suspended[x] = if wet { most(load + lost, 0.0) } else { 0.0 };
     }
+    most_pace
 }

@@ -4,7 +4,7 @@
 use super::{
     PipeModel,
     published::PublishedState,
-    rows::{Step, load_row},
+    rows::Step,
     sweep::{Band, Halo, OldRow, Report, SIDE, Scratch, band_rows, beyond, sweep, wet},
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
         memory::{MemoryError, MemoryReader, MemoryWriter},
     },
     parallel::Workers,
-    terrain::{Border, FILM, Flow, Grid, Layer, SettingsError, Terrain},
+    terrain::{Border, FILM, Flow, Grid, Layer, SettingsError, Terrain, relative_ground},
 };
 use core::ops::Range;
 use std::sync::Mutex;
@@ -508,17 +508,16 @@ impl OldRow {
         let from = columns.start.saturating_sub(1);
         let to = (columns.end + 1).min(width);
         let cells = row * width + from..row * width + to;
-        load_row(
-            &terrain.bedrock()[cells.clone()],
-            &terrain.bedrock_rest()[cells.clone()],
-            &terrain.soil()[cells.clone()],
-            &terrain.water()[cells.clone()],
-            &terrain.suspended()[cells.clone()],
-            terrain.datum(),
-            &mut self.ground[from + 1..=to],
-            &mut self.level[from + 1..=to],
-        );
-        self.water[from..to].copy_from_slice(&terrain.water()[cells.clone()]);
+        let layers = [terrain.bedrock(), terrain.bedrock_rest(), terrain.soil()];
+        let [bedrock, rest, soil] = layers.map(|layer| &layer[cells.clone()]);
+        let water = &terrain.water()[cells.clone()];
+        let ground = &mut self.ground[from + 1..=to];
+        let level = &mut self.level[from + 1..=to];
+        for x in 0..to - from {
+            ground[x] = relative_ground(bedrock[x], rest[x], soil[x], terrain.datum());
+            level[x] = ground[x] + water[x];
+        }
+        self.water[from..to].copy_from_slice(water);
         self.suspended[from..to].copy_from_slice(&terrain.suspended()[cells.clone()]);
         let Some(flow) = terrain.flow() else {
             return;

@@ -9,11 +9,12 @@
 //! and written once.
 
 use super::rows::{
-    Around, Cells, Step, faces_along, faces_between, limit, load_row, shares, update,
+    Around, Cells, Loaded, Source, Step, depth_powers, faces_along, faces_between, limit, load_row,
+    shares, update,
 };
 use crate::{
     models::{most, rows::Rows},
-    terrain::{Border, Borders, FILM, Ledger, TILE, add_exactly},
+    terrain::{Border, Borders, FILM, Ledger, TILE, add_exactly, relative_ground},
 };
 use core::ops::Range;
 use multiversion::multiversion;
@@ -144,7 +145,7 @@ pub(super) struct Band<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch(Vec<f32>);
 
-const SCRATCH_ROWS: usize = 32;
+const SCRATCH_ROWS: usize = 30;
 
 impl Scratch {
     pub fn fit(&mut self, width: usize) {
@@ -209,10 +210,10 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
     let (width, n, first) = (band.width, strip.len(), band.first);
     let mut scratch = Rows::of(&mut scratch.0, width + 3);
     // Padded rows of the old state; row r at (r + 2) % length.
-    let mut ground: [_; 4] = scratch.take();
-    let mut level: [_; 2] = scratch.take();
-    let mut old_along: [_; 2] = scratch.take();
-    let mut old_south: [_; 3] = scratch.take();
+    let mut ground: [_; 4] = scratch.take_padded(1);
+    let mut level: [_; 2] = scratch.take_padded(1);
+    let mut old_along: [_; 2] = scratch.take_padded(2);
+    let mut old_south: [_; 3] = scratch.take_padded(1);
     for row in &mut old_south {
         // Beyond the strip nothing flows.
         (row[0], row[n + 1]) = (0.0, 0.0);
@@ -225,8 +226,8 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
     // Wishes, shares (padded), and what is given, of the two newest rows.
     let mut wish_south: [_; 2] = scratch.take();
     let [wish_along] = scratch.take();
-    let mut share: [_; 2] = scratch.take();
-    let mut load: [_; 2] = scratch.take();
+    let mut share: [_; 2] = scratch.take_padded(1);
+    let mut load: [_; 2] = scratch.take_padded(1);
     for row in share.iter_mut() {
         (row[0], row[n + 1]) = (1.0, 1.0);
     }
@@ -235,9 +236,10 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
     }
     let along: [_; 2] = scratch.take();
     let carried_along: [_; 2] = scratch.take();
-    let mut south: [_; 2] = scratch.take();
     let mut carried_south: [_; 2] = scratch.take();
-    let [cut, from_soil, pace] = scratch.take();
+    // Limited faces between the band and the row above it.
+    let [into_band] = scratch.take();
+    let [cut, from_soil] = scratch.take();
     // Whether something in a row may move.
     let mut stirs = [false; 4];
 
@@ -254,16 +256,21 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
         // Load row `newest`.
         if newest <= height {
             let own = (first..end).contains(&newest);
-            let (ground, level) = (&mut ground[at(newest) % 4], &mut level[at(newest) % 2]);
+            let rows = [newest, newest - 1].map(|row| at(row) % 4);
+            let Ok([ground, north_ground]) = ground.get_disjoint_mut(rows) else {
+                // Two neighbours are never the same.
+                return;
+            };
+            let (level, north_level) = roll(&mut level, at(newest));
+            let north = [&north_ground[1..], &north_level[1..]];
+            // What the wishes between both rows are made from.
+            let (power, _) = roll(&mut wish_south, at(newest - 1));
             let along = &mut old_along[at(newest) % 2];
             let south = &mut old_south[at(newest) % 3];
             if own {
                 let row = (newest - first) as usize;
-                stirs[at(newest) % 4] = load_own_row(band, row, &strip, step.datum, ground, level);
-                let cells = row * width + strip.start..row * width + strip.end;
-                along[1] = if at_west { band.west_border[row] } else { 0.0 };
-                along[2..n + 2].copy_from_slice(&band.east[cells.clone()]);
-                south[1..=n].copy_from_slice(&band.south[cells]);
+                let loaded: [&mut [f32]; 5] = [ground, level, along, south, power];
+                stirs[at(newest) % 4] = load_own_row(band, row, &strip, north, step.datum, loaded);
             } else {
                 let number = if newest < first {
                     newest - first + 2
@@ -276,6 +283,7 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
                 along[1..n + 2].copy_from_slice(&old.along[strip.start..=strip.end]);
                 south[1..=n].copy_from_slice(&old.south[strip.clone()]);
                 let (ground, level) = (&ground[1..=n], &level[1..=n]);
+                depth_powers([north[0], ground], [north[1], level], &mut power[..n]);
                 let loads = &old.suspended[strip.clone()];
                 stirs[at(newest) % 4] = ground.iter().zip(level).any(|(z, h)| h - z > FILM)
                     || loads.iter().any(|load| *load > 0.0);
@@ -385,7 +393,12 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
         if row < first - 1 {
             continue;
         }
-        let (given, given_north) = roll(&mut south, at(row));
+        let local = (row - first).max(0) as usize;
+        let cells = local * width + strip.start..local * width + strip.end;
+        let given = match row < first {
+            true => &mut into_band[..n],
+            false => &mut band.south[cells.clone()],
+        };
         let (carried, carried_north) = roll(&mut carried_south, at(row));
         if stirs[at(row) % 4] || stirs[at(row + 1) % 4] {
             limit(
@@ -396,17 +409,17 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
                 carried,
             );
         } else {
-            given[..n].fill(0.0);
+            given.fill(0.0);
             carried[..n].fill(0.0);
         }
         if row == -1 || row == height - 1 {
             let outward = if row < 0 { -1.0 } else { 1.0 };
-            for (given, carried) in given[..n].iter().zip(&carried[..n]) {
+            for (given, carried) in given.iter().zip(&carried[..n]) {
                 let (given, carried) = (given * outward, carried * outward);
                 band.report.cross_border(given, carried, step.per_length);
             }
             if let (-1, Some(border)) = (row, band.north_border.as_deref_mut()) {
-                border[strip.clone()].copy_from_slice(&given[..n]);
+                border[strip.clone()].copy_from_slice(given);
             }
         }
 
@@ -414,8 +427,6 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
         if row < first {
             continue;
         }
-        let local = (row - first) as usize;
-        let cells = local * width + strip.start..local * width + strip.end;
         let along = &along[at(row) % 2][..=n];
         let carried_along = &carried_along[at(row) % 2][..=n];
         if at_west {
@@ -427,14 +438,15 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
             let report = &mut band.report;
             report.cross_border(along[n], carried_along[n], step.per_length);
         }
-        band.east[cells.clone()].copy_from_slice(&along[1..]);
-        band.south[cells.clone()].copy_from_slice(&given[..n]);
         let around = [row - 1, row, row + 1].map(|row| stirs[at(row) % 4]);
         if around.contains(&true) {
             let given = Around {
                 along,
-                north: given_north,
-                south: given,
+                north: match local {
+                    0 => &into_band[..n],
+                    _ => &band.south[cells.start - width..cells.end - width],
+                },
+                south: &band.south[cells.clone()],
             };
             let carried = Around {
                 along: carried_along,
@@ -446,65 +458,68 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
                 water: &mut band.water[cells.clone()],
                 water_rest: &mut band.water_rest[cells.clone()],
                 suspended: &mut band.suspended[cells.clone()],
-                soil: &mut band.soil[cells],
+                soil: &mut band.soil[cells.clone()],
+                east: &mut band.east[cells],
                 cut: &mut cut[..n],
                 from_soil: &mut from_soil[..n],
-                pace: &mut pace[..n],
             };
-            update(&given, &carried, ground, step, &mut changed);
-            finish_row(band, local, &strip, cut, from_soil, pace);
+            let pace = update(&given, &carried, ground, step, &mut changed);
+            band.report.pace = band.report.pace.max(pace);
+            finish_row(band, local, &strip, cut, from_soil);
+        } else {
+            // Nothing flows along the row, and nothing has changed.
+            band.east[cells].fill(0.0);
         }
     }
 }
 
-/// Ground and level of some of a row's cells.
-#[inline(always)]
-fn load_cells(
-    band: &Band,
-    cells: Range<usize>,
-    datum: f32,
-    ground: &mut [f32],
-    level: &mut [f32],
-) -> bool {
-    load_row(
-        &band.bedrock[cells.clone()],
-        &band.bedrock_rest[cells.clone()],
-        &band.soil[cells.clone()],
-        &band.water[cells.clone()],
-        &band.suspended[cells],
-        datum,
-        ground,
-        level,
-    )
-}
-
-/// Ground and level of a row of the band, and of the cells beside the strip.
+/// Loads a row of the band, and the ground and level of the cells beside the
+/// strip.
 #[inline(always)]
 fn load_own_row(
     band: &Band,
     row: usize,
     strip: &Range<usize>,
+    north: [&[f32]; 2],
     datum: f32,
-    ground: &mut [f32],
-    level: &mut [f32],
+    [ground, level, along, south, power]: [&mut [f32]; 5],
 ) -> bool {
     let n = strip.len();
     let cells = row * band.width + strip.start..row * band.width + strip.end;
-    let (west, east) = (cells.start.wrapping_sub(1), cells.end);
-    let inner = (&mut ground[1..=n], &mut level[1..=n]);
-    let mut stirs = load_cells(band, cells, datum, inner.0, inner.1);
+    let source = Source {
+        bedrock: &band.bedrock[cells.clone()],
+        bedrock_rest: &band.bedrock_rest[cells.clone()],
+        soil: &band.soil[cells.clone()],
+        water: &band.water[cells.clone()],
+        suspended: &band.suspended[cells.clone()],
+        east: &band.east[cells.clone()],
+        south: &band.south[cells.clone()],
+    };
+    let loaded = Loaded {
+        ground: &mut ground[1..=n],
+        level: &mut level[1..=n],
+        east: &mut along[2..n + 2],
+        south: &mut south[1..=n],
+        power: &mut power[..n],
+    };
+    let mut stirs = load_row(&source, north, datum, loaded);
+    let beside = |cell: usize| {
+        let (bedrock, rest) = (band.bedrock[cell], band.bedrock_rest[cell]);
+        let ground = relative_ground(bedrock, rest, band.soil[cell], datum);
+        [ground, ground + band.water[cell]]
+    };
     if strip.start > 0 {
-        let beside = (&mut ground[..1], &mut level[..1]);
-        load_cells(band, west..west + 1, datum, beside.0, beside.1);
+        [ground[0], level[0]] = beside(cells.start - 1);
+        along[1] = 0.0;
     } else {
         let edge = [ground[1], level[1]];
         [ground[0], level[0]] = beyond(band.borders.west, datum, edge, ground[2.min(n)]);
+        along[1] = band.west_border[row];
         // A sea may come in over dry land.
         stirs |= matches!(band.borders.west, Border::Sea { .. }) && level[0] > ground[1];
     }
     if strip.end < band.width {
-        let beside = (&mut ground[n + 1..n + 2], &mut level[n + 1..n + 2]);
-        load_cells(band, east..east + 1, datum, beside.0, beside.1);
+        [ground[n + 1], level[n + 1]] = beside(cells.end);
     } else {
         let edge = [ground[n], level[n]];
         let inner = ground[(n - 1).max(1)];
@@ -522,26 +537,21 @@ fn finish_row(
     strip: &Range<usize>,
     cut: &mut [f32],
     from_soil: &[f32],
-    pace: &[f32],
 ) {
     let mut from = strip.start;
     while from < strip.end {
         let to = ((from / SIDE + 1) * SIDE).min(strip.end);
         let here = from - strip.start..to - strip.start;
         let cells = row * band.width + from..row * band.width + to;
-        let (mut any_cut, mut any_soil) = (0u32, 0u32);
-        let (mut most_pace, mut deepest) = (0u32, 0u32);
+        let (mut any_cut, mut any_soil, mut deepest) = (0u32, 0u32, 0u32);
         let water = &band.water[cells.clone()];
         let columns = cut[here.clone()].iter().zip(&from_soil[here.clone()]);
-        let columns = columns.zip(&pace[here.clone()]).zip(water);
-        for (((cut, from_soil), pace), water) in columns {
+        for ((cut, from_soil), water) in columns.zip(water) {
             any_cut |= cut.to_bits();
             // Without the sign: −0 is no change.
             any_soil |= from_soil.to_bits() << 1;
-            most_pace = most_pace.max(pace.to_bits());
             deepest = deepest.max(water.to_bits());
         }
-        band.report.pace = band.report.pace.max(most_pace);
         let tile = row / SIDE * band.width.div_ceil(SIDE) + from / SIDE;
         if any_cut != 0 {
             let cut = &mut cut[here.clone()];
