@@ -3,7 +3,7 @@
 
 use super::{
     limits::missing,
-    mirror::{Mirror, flow_of},
+    mirror::{Mirror, flow_of, pace_of},
     order::{Answer, Land, Mailbox, Order},
     passes::Readiness,
 };
@@ -169,6 +169,8 @@ pub(crate) struct GpuControl {
     /// whether the terrain is still what came back then.
     ordered_since_whole: bool,
     whole_is_current: bool,
+    /// It came back in this frame.
+    whole_came: bool,
     /// Erosion time that was not ordered because it needs too many sub-steps.
     /// units: s
     time_not_ordered: f32,
@@ -235,7 +237,12 @@ impl GpuControl {
             self.host_flows = false;
             mirror.keeps_flow = false;
             let (flow, edges) = flow_of(terrain);
-            self.outbox.push(Order::Flow { flow, edges });
+            mirror.pace = pace_of(terrain, self.land.gravity);
+            self.outbox.push(Order::Flow {
+                flow,
+                edges,
+                pace: mirror.pace,
+            });
         }
         let pace = mirror.pace;
         self.note_order();
@@ -267,6 +274,12 @@ impl GpuControl {
             }
             GpuTask::Thermal(passes, pass) => self.outbox.push(Order::Thermal { passes, pass }),
         }
+    }
+
+    /// Whether the terrain is not what the GPU had at any one moment, or is older
+    /// than what was ordered.
+    fn mixes_moments(&self) -> bool {
+        !matches!(self.phase, Phase::Cpu) && !self.whole_is_current
     }
 
     fn note_order(&mut self) {
@@ -446,7 +459,8 @@ pub(super) fn receive(
         }
         return;
     };
-    last.mixes_moments = !matches!(control.phase, Phase::Cpu) && !control.whole_is_current;
+    last.mixes_moments = control.mixes_moments();
+    control.whole_came = false;
     last.lost_by_models += core::mem::take(&mut control.time_not_ordered);
     let replaced = match &control.phase {
         Phase::Running(mirror) | Phase::Leaving(mirror) => !mirror.is_of(&terrain),
@@ -466,6 +480,7 @@ pub(super) fn receive(
         if is_whole {
             last.mixes_moments = false;
             control.snapshot = Some(Box::new(terrain.clone()));
+            control.whole_came = true;
             whole.write(MirrorWhole {
                 step: answer.ask.step,
             });
@@ -544,6 +559,7 @@ pub(super) fn send(
     mut control: ResMut<GpuControl>,
     mut read_back: ResMut<ReadBack>,
     mut status: ResMut<ErosionBackendStatus>,
+    mut last: ResMut<LastRun>,
 ) {
     let control = &mut *control;
     control.step = time.steps();
@@ -552,6 +568,9 @@ pub(super) fn send(
         return;
     }
     control.flush(&terrain);
+    // What was ordered in the frame in which all of it came is not in it yet,
+    // but what is in it is of one moment.
+    last.mixes_moments = !control.whole_came && control.mixes_moments();
     let behind = !matches!(control.phase, Phase::Cpu) && control.is_behind();
     if status.mirror_is_behind != behind {
         status.mirror_is_behind = behind;

@@ -256,7 +256,7 @@ impl Executor {
                 buffers.has_rain_map = map.is_some();
                 buffers.rain_map = map_texture(device, queue, size, map.as_deref());
             }
-            Order::Flow { flow, edges } => {
+            Order::Flow { flow, edges, pace } => {
                 let states = vec![ALL_WET; buffers.grid.tiles().element_product() as usize];
                 let edges: Vec<u32> = edges.iter().map(|edge| edge.to_bits()).collect();
                 for copy in [0, 1] {
@@ -264,6 +264,8 @@ impl Executor {
                     let layout = buffers.layout;
                     write_words(queue, &buffers.notes, layout.edges(copy), &edges);
                     write_words(queue, &buffers.notes, layout.tile_states(copy), &states);
+                    let place = NotesLayout::PACE[copy] as u32;
+                    write_words(queue, &buffers.notes, place, &[pace.to_bits()]);
                 }
             }
             Order::Differences(list) => {

@@ -72,15 +72,7 @@ impl Mirror {
             .collect();
         let pair = |a: usize, b: usize| known.iter().map(|cell| vec2(cell[a], cell[b])).collect();
         let (flow, edges) = flow_of(terrain);
-        let mut pace = 0.0f32;
-        for y in 0..grid.size().y {
-            for x in 0..grid.size().x {
-                let depth = terrain.water()[grid.index(x, y)];
-                let wave = gravity * depth;
-                let speed = terrain.velocity(x, y).length_squared();
-                pace = pace.max(wave + speed.min(4.0 * wave));
-            }
-        }
+        let pace = pace_of(terrain, gravity);
         let upload = Upload {
             grid,
             rock: pair(0, 1),
@@ -400,6 +392,17 @@ impl Mirror {
             _ => 0,
         }
     }
+}
+
+/// Most of g·d + v². units: m²/s²
+pub(crate) fn pace_of(terrain: &Terrain, gravity: f32) -> f32 {
+    let size = terrain.size();
+    let cells = (0..size.y).flat_map(|y| (0..size.x).map(move |x| (x, y)));
+    cells.fold(0.0, |most, (x, y)| {
+        let wave = gravity * terrain.water()[terrain.grid().index(x, y)];
+        let speed = terrain.velocity(x, y).length_squared();
+        most.max(wave + speed.min(4.0 * wave))
+    })
 }
 
 /// Discharges through the cells' faces, and those over the west and the north

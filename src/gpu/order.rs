@@ -20,7 +20,11 @@ pub(crate) enum Order {
     /// Takes on another map of rain, or none.
     RainMap(Option<Vec<f32>>),
     /// Takes on how the host lets the water flow.
-    Flow { flow: Vec<Vec2>, edges: Vec<f32> },
+    Flow {
+        flow: Vec<Vec2>,
+        edges: Vec<f32>,
+        pace: f32,
+    },
     /// Adds what the host changed.
     Differences(Vec<Difference>),
     /// Rain and evaporation. units: m
