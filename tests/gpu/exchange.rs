@@ -113,6 +113,9 @@ fn a_save_is_of_one_moment() {
     app.insert_resource(PipeModel::default())
         .insert_resource(Rain::mm_per_hour(1000.0));
     read(&mut app);
+    until(&mut app, "nothing is on its way", |world| {
+        !world.resource::<ErosionBackendStatus>().mirror_is_behind
+    });
     step(&mut app, 20);
     let error = SavedState::capture(app.world_mut()).expect_err("the GPU is ahead");
     assert!(matches!(error, SaveError::Behind), "{error}");
