@@ -315,7 +315,7 @@ impl GpuControl {
     fn is_behind(&self) -> bool {
         let stale = match &self.phase {
             Phase::Running(mirror) | Phase::Leaving(mirror) => mirror.wants_any(1),
-            Phase::Cpu => false,
+            Phase::Cpu => return false,
         };
         stale || self.steps_this_frame > 0 || !self.unanswered.is_empty()
     }
@@ -571,10 +571,15 @@ pub(super) fn send(
     // What was ordered in the frame in which all of it came is not in it yet,
     // but what is in it is of one moment.
     last.mixes_moments = !control.whole_came && control.mixes_moments();
-    let behind = !matches!(control.phase, Phase::Cpu) && control.is_behind();
+    ask(control, &terrain, &mut read_back);
+    let behind = control.is_behind();
     if status.mirror_is_behind != behind {
         status.mirror_is_behind = behind;
     }
+}
+
+/// Asks for what is to come back.
+fn ask(control: &mut GpuControl, terrain: &Terrain, read_back: &mut ReadBack) {
     let Phase::Running(mirror) = &mut control.phase else {
         read_back.tiles.clear();
         read_back.everything = false;

@@ -44,7 +44,8 @@ impl Plugin for GpuPlugin {
                 (
                     // So that nothing acts on an older mirror than it must.
                     receive.before(ErosionSystems::Input),
-                    send.in_set(ErosionSystems::Publish),
+                    send.after(ErosionSystems::Simulate)
+                        .before(ErosionSystems::Publish),
                 ),
             );
         #[cfg(feature = "render")]
