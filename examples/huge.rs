@@ -1,6 +1,6 @@
 //! A land of 4096 × 4096 cells under rain, on the GPU.
 //!
-//! `cargo run --release --example huge`
+//! `cargo run --example huge`
 //!
 //! Seventeen million cells of water and sediment stay on the GPU: a pass writes
 //! the ground's vertices where they are drawn from, and only a few tiles a frame

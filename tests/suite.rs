@@ -39,6 +39,20 @@ fn land(seed: u32, size: UVec2, cell_size: f32) -> Terrain {
     Terrain::generate(&shape, size, cell_size).expect("a valid landform")
 }
 
+/// A basin of 2 m cells between walls, rough hills in it, half under water that
+/// stands higher in the east.
+fn flooded_hills(seed: u32, size: UVec2) -> Terrain {
+    let land = land(seed, size, 2.0);
+    let level = |i: usize| 20.0 + (i % size.x as usize) as f32 * 0.1;
+    let water = land.bedrock().iter().enumerate();
+    let water: Vec<f32> = water.map(|(i, z)| (level(i) - z).max(0.0)).collect();
+    let cells = land.grid().cells();
+    land.with_layer(Layer::Water, water)
+        .and_then(|land| land.with_layer(Layer::Soil, vec![0.5; cells]))
+        .and_then(|land| land.with_borders(Borders::closed()))
+        .expect("valid")
+}
+
 /// Volume that lies lower than before. units: m³
 fn eroded(before: &[f32], terrain: &Terrain) -> f64 {
     let cut = before.iter().enumerate();

@@ -1,16 +1,10 @@
 //! The same on the GPU, whichever adapter there is.
 
-use super::{flooded, median, pipe};
+use super::{flooded, median, pipe, screen::renderer};
 use bevy::{
-    log::LogPlugin,
     prelude::*,
-    render::{
-        RenderApp, RenderPlugin, pipelined_rendering::PipelinedRenderingPlugin,
-        render_resource::PollType, renderer::RenderDevice,
-    },
+    render::{RenderApp, render_resource::PollType, renderer::RenderDevice},
     time::TimeUpdateStrategy,
-    window::ExitCondition,
-    winit::WinitPlugin,
 };
 use bevy_erode::{gpu::bytes_per_cell, prelude::*};
 use core::time::Duration;
@@ -24,35 +18,19 @@ pub fn bytes() -> f64 {
 /// One sub-step with sediment, all cells wet. units: ms
 pub fn sub_step(cells: u32) -> f64 {
     let mut app = App::new();
-    let windowless = WindowPlugin {
-        primary_window: None,
-        exit_condition: ExitCondition::DontExit,
-        ..default()
-    };
-    let renderer = RenderPlugin {
-        synchronous_pipeline_compilation: true,
-        ..default()
-    };
-    app.add_plugins(
-        DefaultPlugins
-            .set(windowless)
-            .set(renderer)
-            .disable::<LogPlugin>()
-            .disable::<WinitPlugin>()
-            .disable::<PipelinedRenderingPlugin>(),
-    )
-    .add_plugins(ErosionPlugin::default().with_backend(ErosionBackend::Gpu))
-    .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(
-        16,
-    )))
-    .insert_resource(ErosionPace::StepsPerTick(0))
-    .insert_resource(ReadBack {
-        tiles_per_frame: 0,
-        whole_every: f32::INFINITY,
-        ..default()
-    })
-    .insert_resource(PipeModel::default())
-    .insert_resource(flooded(cells));
+    app.add_plugins(renderer())
+        .add_plugins(ErosionPlugin::default().with_backend(ErosionBackend::Gpu))
+        .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(
+            16,
+        )))
+        .insert_resource(ErosionPace::StepsPerTick(0))
+        .insert_resource(ReadBack {
+            tiles_per_frame: 0,
+            whole_every: f32::INFINITY,
+            ..default()
+        })
+        .insert_resource(PipeModel::default())
+        .insert_resource(flooded(cells));
     let dt = Duration::from_secs_f32(2e-3 * 1024.0 / cells as f32);
     app.world_mut()
         .resource_mut::<Time<Erosion>>()

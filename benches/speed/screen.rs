@@ -2,6 +2,7 @@
 
 use avian3d::prelude::*;
 use bevy::{
+    app::PluginGroupBuilder,
     camera::RenderTarget,
     log::LogPlugin,
     prelude::*,
@@ -95,23 +96,28 @@ fn has_adapter() -> bool {
     bevy::tasks::block_on(instance.request_adapter(&default())).is_ok()
 }
 
+/// Bevy's plugins with a renderer but without a window.
+pub fn renderer() -> PluginGroupBuilder {
+    DefaultPlugins
+        .set(WindowPlugin {
+            primary_window: None,
+            exit_condition: ExitCondition::DontExit,
+            ..default()
+        })
+        .set(RenderPlugin {
+            synchronous_pipeline_compilation: true,
+            ..default()
+        })
+        .disable::<WinitPlugin>()
+        .disable::<LogPlugin>()
+        .disable::<PipelinedRenderingPlugin>()
+}
+
 /// A camera high over a corner of the land, light, and a ball in its middle.
 fn rendering_app() -> App {
     let mut app = App::new();
     app.add_plugins((
-        DefaultPlugins
-            .set(WindowPlugin {
-                primary_window: None,
-                exit_condition: ExitCondition::DontExit,
-                ..default()
-            })
-            .set(RenderPlugin {
-                synchronous_pipeline_compilation: true,
-                ..default()
-            })
-            .disable::<WinitPlugin>()
-            .disable::<LogPlugin>()
-            .disable::<PipelinedRenderingPlugin>(),
+        renderer(),
         PhysicsPlugins::default(),
         ErosionPlugin::default(),
     ))

@@ -1,7 +1,7 @@
 //! Water alone: rest, waves, floods, sheets, borders.
 
-use super::{clear_water, flooded_hills, ideal_water, solver};
-use crate::oracle;
+use super::{clear_water, ideal_water, solver};
+use crate::{flooded_hills, oracle};
 use bevy::math::{UVec2, Vec2};
 use bevy_erode::prelude::*;
 

@@ -1,6 +1,7 @@
 //! What the water does to the ground.
 
-use super::{flooded_hills, solver, sum};
+use super::{solver, sum};
+use crate::flooded_hills;
 use bevy::math::UVec2;
 use bevy_erode::prelude::*;
 

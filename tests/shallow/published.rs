@@ -1,6 +1,7 @@
 //! The method as published, against its oracle and by its known fault.
 
-use super::{flooded_hills, solver, sum};
+use super::{solver, sum};
+use crate::flooded_hills;
 use crate::oracle::shallow_water::{Constants, Oracle};
 use bevy::math::UVec2;
 use bevy_erode::prelude::*;

@@ -7,7 +7,7 @@ use bevy_erode::prelude::*;
 /// An app with a closed lake that is not at rest.
 fn lake_app() -> App {
     let mut app = create_app();
-    app.insert_resource(super::flooded_hills(2, UVec2::new(70, 50)));
+    app.insert_resource(crate::flooded_hills(2, UVec2::new(70, 50)));
     app
 }
 

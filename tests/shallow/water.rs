@@ -1,6 +1,7 @@
 //! How the water moves.
 
-use super::{clear_water, flooded_hills, ideal_water, plane, solver, sum};
+use super::{clear_water, ideal_water, plane, solver, sum};
+use crate::flooded_hills;
 use bevy::math::{UVec2, Vec2};
 use bevy_erode::prelude::*;
 use std::f64::consts::PI;
