@@ -8,7 +8,7 @@ use super::{
     passes::Readiness,
 };
 use crate::{
-    models::{pipe::PipeModel, thermal},
+    models::{pipe::PipeModel, shallow_water::WaterStep, thermal},
     schedule::{Erosion, ErosionTime, LastRun},
     terrain::{Grid, Terrain},
 };
@@ -128,6 +128,7 @@ pub(crate) enum GpuTask<'a> {
     /// Evaporation. units: m
     Drying(f32),
     Pipe(&'a PipeModel),
+    ShallowWater(WaterStep),
     Thermal(u32, thermal::Pass),
 }
 
@@ -232,7 +233,8 @@ impl GpuControl {
         let Phase::Running(mirror) = &mut self.phase else {
             return;
         };
-        if matches!(job.0, GpuTask::Pipe(_)) && self.host_flows {
+        let moves_water = matches!(job.0, GpuTask::Pipe(_) | GpuTask::ShallowWater(_));
+        if moves_water && self.host_flows {
             // The GPU does not know how the water flows.
             self.host_flows = false;
             mirror.keeps_flow = false;
@@ -272,6 +274,7 @@ impl GpuControl {
                     step,
                 });
             }
+            GpuTask::ShallowWater(step) => self.outbox.push(Order::ShallowWater(step)),
             GpuTask::Thermal(passes, pass) => self.outbox.push(Order::Thermal { passes, pass }),
         }
     }

@@ -5,6 +5,7 @@ use super::{
     job::{GROUP, Job, NotesLayout},
     order::{Answer, Ask, Difference, Land, Mailbox, Order, TILES_PER_ASK, Upload},
     passes::{Pass, Passes, Source},
+    shallow_water::{self, SolveBuffers},
 };
 use crate::terrain::{Grid, TILE};
 use bevy::{
@@ -51,6 +52,7 @@ pub(super) struct Buffers {
     flow: [Buffer; 2],
     notes: Buffer,
     slides: Option<Buffer>,
+    solve: Option<SolveBuffers>,
     packed: Option<Buffer>,
     hardness: TextureView,
     has_hardness: bool,
@@ -75,6 +77,8 @@ struct Dispatch {
     pass: Pass,
     /// Which copy is the newest when it runs.
     now: usize,
+    /// Whether it is regolith, not water, whose discharge it binds.
+    creeps: bool,
     constants: u32,
     groups: UVec3,
     list: Option<Buffer>,
@@ -118,7 +122,7 @@ pub(super) fn run_orders(
     let diagnostics = diagnostics.as_deref();
     let encoder = context.command_encoder();
     let span = diagnostics.time_span(encoder, "erosion");
-    let mut groups: HashMap<(Pass, usize), BindGroup> = HashMap::default();
+    let mut groups: HashMap<(Pass, usize, bool), BindGroup> = HashMap::default();
     for work in &work {
         match work {
             Work::Dispatch(dispatch) => {
@@ -134,6 +138,7 @@ pub(super) fn run_orders(
                         buffers.entries(dispatch.pass, dispatch.now, |source| match source {
                             Source::Constants => executor.constants.binding(),
                             Source::List => list.map(|list| list.as_entire_binding()),
+                            Source::Current => buffers.current(dispatch.creeps, dispatch.now),
                             _ => None,
                         });
                     device.create_bind_group(dispatch.pass.label(), &layout, &entries)
@@ -145,7 +150,7 @@ pub(super) fn run_orders(
                         &own
                     }
                     None => &*groups
-                        .entry((dispatch.pass, dispatch.now))
+                        .entry((dispatch.pass, dispatch.now, dispatch.creeps))
                         .or_insert_with(make),
                 };
                 let label = dispatch.pass.label();
@@ -280,6 +285,7 @@ impl Executor {
                     work.push(Work::Dispatch(Dispatch {
                         pass: Pass::Differences,
                         now: buffers.now,
+                        creeps: false,
                         constants: constants.push(&job),
                         groups: UVec3::new(wide, groups.div_ceil(wide.max(1)), 1),
                         list: Some(list_buffer(device, &difference_bytes(list))),
@@ -295,6 +301,7 @@ impl Executor {
                 work.push(Work::Dispatch(Dispatch {
                     pass: Pass::Weather,
                     now: buffers.now,
+                    creeps: false,
                     constants: constants.push(&job),
                     groups: over_cells,
                     list: None,
@@ -312,12 +319,32 @@ impl Executor {
                         work.push(Work::Dispatch(Dispatch {
                             pass,
                             now: buffers.now,
+                            creeps: false,
                             constants: offset,
                             groups: over_cells,
                             list: None,
                         }));
                     }
                     buffers.now = 1 - buffers.now;
+                }
+            }
+            Order::ShallowWater(step) => {
+                buffers
+                    .solve
+                    .get_or_insert_with(|| SolveBuffers::new(device, buffers.grid.cells()));
+                let base = base(buffers);
+                for (pass, job) in shallow_water::dispatches(&step, base, &buffers.layout) {
+                    work.push(Work::Dispatch(Dispatch {
+                        pass,
+                        now: buffers.now,
+                        creeps: job.creeps != 0,
+                        constants: constants.push(&job),
+                        groups: match pass {
+                            Pass::Sweep => shallow_water::sweep_groups(&job),
+                            _ => over_cells,
+                        },
+                        list: None,
+                    }));
                 }
             }
             Order::Thermal { passes, pass } => {
@@ -339,6 +366,7 @@ impl Executor {
                         work.push(Work::Dispatch(Dispatch {
                             pass,
                             now: buffers.now,
+                            creeps: false,
                             constants: offset,
                             groups: over_cells,
                             list: None,
@@ -376,6 +404,7 @@ impl Executor {
                     work.push(Work::Dispatch(Dispatch {
                         pass: Pass::Gather,
                         now: buffers.now,
+                        creeps: false,
                         constants: constants.push(&base(buffers)),
                         groups: UVec3::new(groups, groups, count as u32),
                         list: Some(list_buffer(device, &bytes_of_list)),
@@ -443,7 +472,7 @@ impl Buffers {
                 buffer
             })
         };
-        let notes = storage(device, "erosion notes", u64::from(layout.words()) * 4);
+        let notes = storage(device, "erosion notes", u64::from(layout.total()) * 4);
         let mut words = vec![0u32; layout.books() as usize];
         words[NotesLayout::PACE[0]] = upload.pace.to_bits();
         let states = layout.tile_states(0) as usize..layout.tile_states(1) as usize;
@@ -463,6 +492,7 @@ impl Buffers {
             flow: pair("erosion flow", &upload.flow),
             notes,
             slides: None,
+            solve: None,
             packed: None,
             hardness: map_texture(device, queue, UVec2::ONE, None),
             has_hardness: false,
@@ -471,6 +501,15 @@ impl Buffers {
             now: 0,
             deep: 0,
         }
+    }
+
+    /// Discharge of water or of regolith.
+    fn current(&self, creeps: bool, now: usize) -> Option<BindingResource<'_>> {
+        let buffer = match creeps {
+            true => &self.solve.as_ref()?.creep,
+            false => &self.flow[now],
+        };
+        Some(buffer.as_entire_binding())
     }
 
     /// What a pass binds; `others` are those that are not the terrain's.
@@ -495,6 +534,12 @@ impl Buffers {
                 Source::Flow => &self.flow[now],
                 Source::NewFlow => &self.flow[next],
                 Source::Slides => self.slides.as_ref()?,
+                Source::Regolith => &self.solve.as_ref()?.regolith,
+                Source::Sheet => &self.solve.as_ref()?.sheet,
+                Source::Conductance => &self.solve.as_ref()?.conductance,
+                Source::Kept => &self.solve.as_ref()?.kept,
+                Source::Swept => &self.solve.as_ref()?.swept,
+                Source::Shares => &self.solve.as_ref()?.shares,
                 Source::Packed => self.packed.as_ref()?,
                 other => return others(other),
             };
@@ -512,7 +557,7 @@ impl Buffers {
     }
 }
 
-fn storage(device: &RenderDevice, label: &'static str, bytes: u64) -> Buffer {
+pub(super) fn storage(device: &RenderDevice, label: &'static str, bytes: u64) -> Buffer {
     device.create_buffer(&BufferDescriptor {
         label: Some(label),
         size: bytes.max(16),

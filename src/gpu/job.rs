@@ -1,7 +1,10 @@
 //! Constants of a dispatch, and where things lie in the notes.
 
 use crate::{
-    models::pipe::Step,
+    models::{
+        pipe::Step,
+        shallow_water::{Exchange, Motion},
+    },
     terrain::{Border, Borders, Grid},
 };
 use bevy::{math::*, render::render_resource::ShaderType};
@@ -57,6 +60,17 @@ pub(super) struct Job {
     pub has_hardness: u32,
     pub has_rain_map: u32,
     pub count: u32,
+    pub creeps: u32,
+    pub by_columns: u32,
+    pub is_second: u32,
+    pub is_first: u32,
+    pub keep: f32,
+    pub conduct: f32,
+    pub regolith_depth: f32,
+    pub steady: f32,
+    pub fastest: UVec2,
+    pub lacking: u32,
+    pub rim: u32,
 }
 
 /// Where the parts of the notes lie, in words.
@@ -70,6 +84,10 @@ impl NotesLayout {
     pub const PACE: [usize; 2] = [0, 1];
     pub const LOST: usize = 2;
     const DEEPEST: [usize; 2] = [3, 4];
+    /// Of shallow water: the largest change of a level in this solve and in the
+    /// one before, in turns, and whether a cell gave more than it had.
+    const FASTEST: [u32; 2] = [5, 6];
+    const LACKING: u32 = 7;
 
     pub fn new(grid: &Grid) -> Self {
         Self {
@@ -115,8 +133,25 @@ impl NotesLayout {
         groups.element_product()
     }
 
+    /// Words that are ever read back.
     pub fn words(&self) -> u32 {
         self.books() + self.accounts() * TERMS * 2
+    }
+
+    /// Faces on the borders in a solve of shallow water: their falls on all four
+    /// sides, and three more numbers on two of them.
+    fn rim(&self) -> u32 {
+        self.words()
+    }
+
+    /// As [`edges`](Self::edges), of the regolith.
+    fn creep_edges(&self) -> u32 {
+        self.rim() + 5 * self.size.element_sum()
+    }
+
+    /// All words.
+    pub fn total(&self) -> u32 {
+        self.creep_edges() + self.size.element_sum()
     }
 
     /// A job that knows where everything lies. `now` and `deep` tell which of
@@ -148,12 +183,46 @@ impl NotesLayout {
             water_changed: self.water_changed(),
             repaint: self.repaint(),
             books: self.books(),
+            fastest: Self::FASTEST.into(),
+            lacking: Self::LACKING,
+            rim: self.rim(),
             ..Job::default()
         }
     }
 }
 
 impl Job {
+    /// With the constants of a solve of shallow water.
+    pub fn with_motion(self, motion: &Motion) -> Self {
+        Self {
+            keep: motion.keep,
+            conduct: motion.conduct,
+            push: motion.push,
+            drag: motion.drag,
+            per_length: motion.per_length,
+            is_first: 1,
+            ..self
+        }
+    }
+
+    /// Of the regolith's solves of an exchange, the one of this number; or for
+    /// what comes before and after all solves.
+    pub fn with_exchange(self, layout: &NotesLayout, exchange: &Exchange, solve: u32) -> Self {
+        let [this, last] = match solve % 2 {
+            0 => NotesLayout::FASTEST,
+            _ => [NotesLayout::FASTEST[1], NotesLayout::FASTEST[0]],
+        };
+        Self {
+            creeps: 1,
+            is_first: (solve == 0).into(),
+            fastest: UVec2::new(last, this),
+            edges: UVec2::splat(layout.creep_edges()),
+            regolith_depth: exchange.depth,
+            steady: exchange.steady,
+            ..self.with_motion(&exchange.creep)
+        }
+    }
+
     /// With the constants of a sub-step of the pipe model.
     pub fn with_pipe(self, dt: f32, courant: f32, step: &Step) -> Self {
         Self {

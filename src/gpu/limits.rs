@@ -8,7 +8,7 @@ use bevy::render::render_resource::WgpuLimits;
 pub(super) fn missing(limits: &WgpuLimits, grid: &Grid) -> Vec<String> {
     let buffers = Pass::ALL.iter().map(|pass| pass.storage_buffers()).max();
     let state = grid.cells() as u64 * 8;
-    let notes = u64::from(NotesLayout::new(grid).words()) * 4;
+    let notes = u64::from(NotesLayout::new(grid).total()) * 4;
     let side = u64::from(grid.size().max_element());
     let needs = [
         (

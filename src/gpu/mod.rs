@@ -3,7 +3,7 @@
 //! ```text
 //! game: edits, springs ─▶ Terrain (the mirror) ─▶ differences ─┐
 //!       rain, models   ─▶ orders ──────────────────────────────┤ once a frame
-//! GPU:  differences, weather, pipe, thermal  ◀─────────────────┘
+//! GPU:  differences, weather, water, thermal ◀─────────────────┘
 //!       └▶ tiles that changed, books ─▶ answers ─▶ Terrain
 //! ```
 //!
@@ -15,7 +15,7 @@
 //!
 //! | runs on the GPU | runs on the host, and reaches the GPU as differences |
 //! |---|---|
-//! | `PipeModel`, `Thermal`, `Rain` (even, or by a map), `Evaporation` | edits and undo, springs and drains, `Rain` in drops, `Droplets`, `PipeModel::as_published()` and all other models |
+//! | `PipeModel`, `ShallowWater`, `Thermal`, `Rain` (even, or by a map), `Evaporation` | edits and undo, springs and drains, `Rain` in drops, `Droplets`, `PipeModel::as_published()`, `ShallowWater::as_published()` and all other models |
 //!
 //! A folder a model, a file a pass; `passes` has the table of what each binds.
 //! State is kept in pairs of numbers, so that 4096² cells fit the binding limit
@@ -29,6 +29,7 @@ mod mirror;
 mod order;
 mod passes;
 mod plugin;
+mod shallow_water;
 #[cfg(feature = "render")]
 mod view;
 

@@ -1,7 +1,7 @@
 //! What travels between the game and the GPU: orders one way, answers the other.
 
 use crate::{
-    models::{pipe::Step, thermal::Pass as ThermalPass},
+    models::{pipe::Step, shallow_water::WaterStep, thermal::Pass as ThermalPass},
     terrain::{Borders, Grid},
 };
 use bevy::{
@@ -31,6 +31,8 @@ pub(crate) enum Order {
     Weather { rain: f32, drying: f32 },
     /// Equal sub-steps of the pipe model.
     Pipe { dt: f32, sub_steps: u32, step: Step },
+    /// A step of shallow water.
+    ShallowWater(WaterStep),
     /// Passes of thermal weathering.
     Thermal { passes: u32, pass: ThermalPass },
     /// Reads tiles back.

@@ -32,6 +32,18 @@ pub(super) enum Source {
     NewFlow,
     /// Working state of thermal weathering.
     Slides,
+    /// Working state of shallow water. The soft top of the ground.
+    Regolith,
+    /// Discharge of the fluid that is solved: of water, or of regolith.
+    Current,
+    /// Level and depth of that fluid.
+    Sheet,
+    /// Of the east and the south face: conductance, kept flow, new flow.
+    Conductance,
+    Kept,
+    Swept,
+    /// One number a cell.
+    Shares,
     Hardness,
     RainMap,
     /// What came along with the order.
@@ -61,6 +73,15 @@ pub(super) enum Pass {
     Update,
     Shares,
     Slide,
+    Faces,
+    Sweep,
+    Finish,
+    Soften,
+    Apply,
+    Link,
+    Unite,
+    Measure,
+    Restore,
     Weather,
     Differences,
     Gather,
@@ -69,11 +90,20 @@ pub(super) enum Pass {
 }
 
 impl Pass {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 18] = [
         Self::Flow,
         Self::Update,
         Self::Shares,
         Self::Slide,
+        Self::Faces,
+        Self::Sweep,
+        Self::Finish,
+        Self::Soften,
+        Self::Apply,
+        Self::Link,
+        Self::Unite,
+        Self::Measure,
+        Self::Restore,
         Self::Weather,
         Self::Differences,
         Self::Gather,
@@ -84,6 +114,9 @@ impl Pass {
     /// The passes of one sub-step of the pipe model, in their order.
     pub const PIPE: [Self; 2] = [Self::Flow, Self::Update];
 
+    /// The passes in which pools make up for cells that gave more than they had.
+    pub const POOLS: [Self; 4] = [Self::Link, Self::Unite, Self::Measure, Self::Restore];
+
     /// Name in render diagnostics.
     pub fn label(self) -> &'static str {
         match self {
@@ -91,6 +124,15 @@ impl Pass {
             Self::Update => "erosion/pipe/update",
             Self::Shares => "erosion/thermal/shares",
             Self::Slide => "erosion/thermal/slide",
+            Self::Faces => "erosion/shallow_water/faces",
+            Self::Sweep => "erosion/shallow_water/sweep",
+            Self::Finish => "erosion/shallow_water/finish",
+            Self::Soften => "erosion/shallow_water/soften",
+            Self::Apply => "erosion/shallow_water/apply",
+            Self::Link => "erosion/pools/link",
+            Self::Unite => "erosion/pools/unite",
+            Self::Measure => "erosion/pools/measure",
+            Self::Restore => "erosion/pools/restore",
             Self::Weather => "erosion/forcing/weather",
             Self::Differences => "erosion/exchange/differences",
             Self::Gather => "erosion/exchange/gather",
@@ -138,6 +180,90 @@ impl Pass {
                 (Cover, Change),
                 (Slides, Read),
                 (Hardness, Read),
+            ],
+            Self::Faces => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Rock, Read),
+                (Cover, Read),
+                (Regolith, Read),
+                (Current, Read),
+                (Sheet, Write),
+                (Conductance, Write),
+                (Kept, Write),
+                (Hardness, Read),
+            ],
+            Self::Sweep => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Sheet, Read),
+                (Conductance, Read),
+                (Kept, Read),
+                (Swept, Change),
+                (Shares, Change),
+            ],
+            Self::Finish => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Sheet, Read),
+                (Kept, Read),
+                (Swept, Read),
+                (Cover, Change),
+                (Load, Change),
+                (Regolith, Change),
+                (Current, Write),
+            ],
+            Self::Soften => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Rock, Change),
+                (Cover, Change),
+                (Load, Change),
+                (Regolith, Write),
+                (Current, Write),
+                (Hardness, Read),
+            ],
+            Self::Apply => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Rock, Change),
+                (Cover, Change),
+                (Regolith, Read),
+                (Hardness, Read),
+            ],
+            // A finished solve no longer needs `Shares`, `Conductance` and `Kept`:
+            // pools keep their parents and sums there.
+            Self::Link => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Shares, Change),
+                (Sheet, Read),
+                (Current, Read),
+                (Conductance, Write),
+                (Kept, Write),
+                (Cover, Read),
+                (Regolith, Read),
+            ],
+            Self::Unite => &[(Constants, Read), (Notes, Change), (Shares, Change)],
+            Self::Measure => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Shares, Change),
+                (Conductance, Change),
+                (Kept, Change),
+                (Cover, Read),
+                (Load, Read),
+                (Regolith, Read),
+            ],
+            Self::Restore => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Shares, Change),
+                (Conductance, Read),
+                (Kept, Read),
+                (Cover, Change),
+                (Load, Change),
+                (Regolith, Change),
             ],
             Self::Weather => &[
                 (Constants, Read),
@@ -214,6 +340,15 @@ impl Pass {
             Self::Update => load_embedded_asset!(assets, "pipe/update.wgsl"),
             Self::Shares => load_embedded_asset!(assets, "thermal/shares.wgsl"),
             Self::Slide => load_embedded_asset!(assets, "thermal/slide.wgsl"),
+            Self::Faces => load_embedded_asset!(assets, "shallow_water/faces.wgsl"),
+            Self::Sweep => load_embedded_asset!(assets, "shallow_water/sweep.wgsl"),
+            Self::Finish => load_embedded_asset!(assets, "shallow_water/finish.wgsl"),
+            Self::Soften => load_embedded_asset!(assets, "shallow_water/soften.wgsl"),
+            Self::Apply => load_embedded_asset!(assets, "shallow_water/apply.wgsl"),
+            Self::Link => load_embedded_asset!(assets, "pools/link.wgsl"),
+            Self::Unite => load_embedded_asset!(assets, "pools/unite.wgsl"),
+            Self::Measure => load_embedded_asset!(assets, "pools/measure.wgsl"),
+            Self::Restore => load_embedded_asset!(assets, "pools/restore.wgsl"),
             Self::Weather => load_embedded_asset!(assets, "forcing/weather.wgsl"),
             Self::Differences => load_embedded_asset!(assets, "exchange/differences.wgsl"),
             Self::Gather => load_embedded_asset!(assets, "exchange/gather.wgsl"),
@@ -267,7 +402,7 @@ impl Source {
         match self {
             Self::Constants | Self::Notes | Self::List | Self::Packed => 0,
             Self::Vertices | Self::Look => 0,
-            Self::Hardness | Self::RainMap | Self::Before => 4,
+            Self::Hardness | Self::RainMap | Self::Before | Self::Shares => 4,
             _ => 8,
         }
     }
@@ -317,11 +452,22 @@ pub(super) fn embed(app: &mut App) {
     load_shader_library!(app, "state.wgsl");
     load_shader_library!(app, "notes.wgsl");
     load_shader_library!(app, "books.wgsl");
+    load_shader_library!(app, "shallow_water/sheet.wgsl");
+    load_shader_library!(app, "pools/pool.wgsl");
     load_shader_library!(app, "view/chunks.wgsl");
     embedded_asset!(app, "pipe/flow.wgsl");
     embedded_asset!(app, "pipe/update.wgsl");
     embedded_asset!(app, "thermal/shares.wgsl");
     embedded_asset!(app, "thermal/slide.wgsl");
+    embedded_asset!(app, "shallow_water/faces.wgsl");
+    embedded_asset!(app, "shallow_water/sweep.wgsl");
+    embedded_asset!(app, "shallow_water/finish.wgsl");
+    embedded_asset!(app, "shallow_water/soften.wgsl");
+    embedded_asset!(app, "shallow_water/apply.wgsl");
+    embedded_asset!(app, "pools/link.wgsl");
+    embedded_asset!(app, "pools/unite.wgsl");
+    embedded_asset!(app, "pools/measure.wgsl");
+    embedded_asset!(app, "pools/restore.wgsl");
     embedded_asset!(app, "forcing/weather.wgsl");
     embedded_asset!(app, "exchange/differences.wgsl");
     embedded_asset!(app, "exchange/gather.wgsl");

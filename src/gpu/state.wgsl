@@ -51,6 +51,21 @@ struct Job {
     has_rain_map: u32,
     // Entries of a list.
     count: u32,
+    // Implicit shallow water. Whether it is regolith that flows, and which lines
+    // a sweep solves, before or after the others.
+    creeps: u32,
+    by_columns: u32,
+    is_second: u32,
+    is_first: u32,
+    keep: f32,
+    conduct: f32,
+    // units: m
+    regolith_depth: f32,
+    steady: f32,
+    // Where the largest change of a level is noted: [last solve, this solve].
+    fastest: vec2<u32>,
+    lacking: u32,
+    rim: u32,
 }
 
 @group(0) @binding(0) var<uniform> constants: Job;
@@ -139,4 +154,17 @@ fn beyond(side: u32, edge: vec2<f32>, inner_ground: f32) -> vec2<f32> {
         }
         default: { return vec2(outer, outer); }
     }
+}
+
+// x^(-1/3): a guess from the exponent's bits and two steps of Newton's method,
+// as on the CPU.
+fn inverse_cube_root(x: f32) -> f32 {
+    let bits = bitcast<u32>(x);
+    var third = (bits >> 2u) + (bits >> 4u);
+    third += third >> 4u;
+    third += third >> 8u;
+    var r = bitcast<f32>(0x54A20000u - third);
+    r *= 4.0 / 3.0 - (x * r) * (r * r) * (1.0 / 3.0);
+    r *= 4.0 / 3.0 - (x * r) * (r * r) * (1.0 / 3.0);
+    return r;
 }

@@ -6,6 +6,7 @@ mod backend;
 mod drawing;
 mod exchange;
 mod parity;
+mod shallow_water;
 
 use bevy::{
     log::LogPlugin,

@@ -6,15 +6,26 @@ use bevy_erode::prelude::*;
 use std::time::Duration;
 
 /// What runs on both.
-type Setup = fn(&mut App);
+pub type Setup = fn(&mut App);
 
 const STEP: Duration = Duration::from_millis(20);
 
 /// Runs both and compares: all layers within `tolerance` metres a step, and all
 /// volumes of the ledger.
 fn compare(name: &str, land: impl Fn() -> Terrain, setup: Setup, tolerance: f32) {
-    let mut theirs = gpu(land(), STEP);
-    let mut ours = twin(land(), STEP);
+    compare_by(STEP, name, land, setup, tolerance);
+}
+
+/// As [`compare`], with steps of another length.
+pub fn compare_by(
+    length: Duration,
+    name: &str,
+    land: impl Fn() -> Terrain,
+    setup: Setup,
+    tolerance: f32,
+) {
+    let mut theirs = gpu(land(), length);
+    let mut ours = twin(land(), length);
     setup(&mut theirs);
     setup(&mut ours);
     // What the setup spawned has its place in the world from here on.
@@ -68,7 +79,7 @@ fn compare(name: &str, land: impl Fn() -> Terrain, setup: Setup, tolerance: f32)
 }
 
 /// Sizes that are no multiple of a workgroup or tile, none of them square.
-const SIZES: [UVec2; 3] = [UVec2::new(70, 45), UVec2::new(33, 130), UVec2::new(128, 64)];
+pub const SIZES: [UVec2; 3] = [UVec2::new(70, 45), UVec2::new(33, 130), UVec2::new(128, 64)];
 
 #[test]
 fn pipes_follow_the_cpu() {

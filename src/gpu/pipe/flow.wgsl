@@ -5,7 +5,7 @@
 // loads its 16 × 16 cells and two more around them.
 #define_import_path bevy_erode::gpu::pipe::flow
 
-#import bevy_erode::gpu::state::{constants, FILM, TILE, OPEN, WALL, beyond, ground_of, index, inside}
+#import bevy_erode::gpu::state::{constants, FILM, TILE, OPEN, WALL, beyond, ground_of, index, inside, inverse_cube_root}
 #import bevy_erode::gpu::notes::{notes, note, note_number, write_number, stable_share, takes_part, is_settled}
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
@@ -67,19 +67,6 @@ fn old_faces(cell: vec2<i32>) -> vec2<f32> {
         else { faces.y = flow[index(vec2(cell.x, y))].y; }
     }
     return faces;
-}
-
-// x^(-1/3): a guess from the exponent's bits and two steps of Newton's method,
-// as on the CPU.
-fn inverse_cube_root(x: f32) -> f32 {
-    let bits = bitcast<u32>(x);
-    var third = (bits >> 2u) + (bits >> 4u);
-    third += third >> 4u;
-    third += third >> 8u;
-    var r = bitcast<f32>(0x54A20000u - third);
-    r *= 4.0 / 3.0 - (x * r) * (r * r) * (1.0 / 3.0);
-    r *= 4.0 / 3.0 - (x * r) * (r * r) * (1.0 / 3.0);
-    return r;
 }
 
 // The new discharge of a face before any limit. `across` are twice the old

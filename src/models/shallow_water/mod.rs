@@ -42,7 +42,8 @@
 //! and hardens to soil where there is too little. Sediment that another model
 //! left suspended falls.
 //!
-//! It runs on the CPU, on all threads of Bevy's task pool; there is no GPU path.
+//! It runs on all threads of Bevy's task pool, or on the GPU; the source's own
+//! method, [`ShallowWater::as_published`], on the CPU only.
 //!
 //! Nothing passes a wall. Beyond an open border the land goes on as it does at
 //! the edge, and water and regolith leave; an edge cell gives no more than it
@@ -57,7 +58,11 @@ mod solver;
 mod sweeps;
 
 pub use published::PublishedShallowWater;
+#[cfg(feature = "gpu")]
+pub(crate) use sheet::Motion;
 pub use solver::ShallowWaterSolver;
+#[cfg(feature = "gpu")]
+pub(crate) use solver::{Exchange, WaterStep};
 
 use crate::terrain::{SettingsError, in_range};
 use bevy::prelude::*;

@@ -38,7 +38,7 @@ const MOST_KEPT: f32 = 1e4;
 
 /// How a fluid moves in one solve.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Motion {
+pub(crate) struct Motion {
     /// Follows the source's method: faces of mean depth, no friction, and two
     /// past levels instead of kept flows.
     pub literal: bool,

@@ -16,6 +16,26 @@ use crate::{
     terrain::{Border, Borders, Flow, Grid, Layer, SettingsError, TILE, Terrain, relative_ground},
 };
 
+/// What a step does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WaterStep {
+    pub water: Motion,
+    pub exchange: Option<Exchange>,
+}
+
+/// What the water does to the ground at the end of an interval.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exchange {
+    /// Of the first solve; the others begin with rows and columns in turns.
+    pub creep: Motion,
+    /// Most solves for the regolith.
+    pub solves: u32,
+    /// Depth to which water softens ground of hardness 0. units: m
+    pub depth: f32,
+    /// A solve that changes no level by more than this is the last. units: m
+    pub steady: f32,
+}
+
 /// Runs [`ShallowWater`] on a terrain. A step is one solve for the water.
 #[derive(Debug)]
 pub struct ShallowWaterSolver {
@@ -98,6 +118,17 @@ impl Solver for ShallowWaterSolver {
         }
     }
 
+    #[cfg(feature = "gpu")]
+    fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
+        // The source's own method has no passes.
+        let has_passes = self.settings.published.is_none() && dt > 0.0 && dt.is_finite();
+        has_passes.then(|| {
+            self.calm = false;
+            let step = self.next_step(dt);
+            crate::gpu::GpuJob(crate::gpu::GpuTask::ShallowWater(step))
+        })
+    }
+
     fn remember(&self, _: &Terrain) -> Vec<u8> {
         let mut memory = MemoryWriter::default();
         memory.count(self.columns_first.into());
@@ -165,34 +196,56 @@ impl ShallowWaterSolver {
         }
     }
 
-    fn step_default(&mut self, workers: &Workers, terrain: &mut Terrain, dt: f32) {
+    /// What a step of `dt` seconds comes to; the next call is of the step after.
+    fn next_step(&mut self, dt: f32) -> WaterStep {
         let s = &self.settings;
         let l = self.grid.cell_size();
-        let motion = Motion {
+        let water = Motion {
             columns_first: self.columns_first,
             ..Motion::new(s.gravity, s.roughness, s.damping, dt, l)
         };
         self.columns_first = !self.columns_first;
-        self.solve_water(workers, terrain, &motion);
         self.elapsed += f64::from(dt);
         // As many steps as make up the interval, whatever they round to.
-        if self.elapsed < f64::from(self.settings.interval) * (1.0 - 1e-6) {
-            return;
+        if self.elapsed < f64::from(s.interval) * (1.0 - 1e-6) {
+            return WaterStep {
+                water,
+                exchange: None,
+            };
         }
-        let s = &self.settings;
-        let (depth, solves, steady) = (s.regolith_depth, s.regolith_solves, s.steady);
-        let part = (self.elapsed / f64::from(solves)) as f32;
-        let mut motion = Motion::new(s.gravity, s.regolith_roughness, 0.0, part, l);
+        let part = (self.elapsed / f64::from(s.regolith_solves)) as f32;
+        let creep = Motion {
+            columns_first: self.columns_first,
+            ..Motion::new(s.gravity, s.regolith_roughness, 0.0, part, l)
+        };
+        let exchange = Exchange {
+            creep,
+            solves: s.regolith_solves,
+            depth: s.regolith_depth,
+            steady: s.steady * part,
+        };
+        self.columns_first = !self.columns_first;
         self.elapsed = 0.0;
-        self.soften(workers, terrain, depth, true);
+        WaterStep {
+            water,
+            exchange: Some(exchange),
+        }
+    }
+
+    fn step_default(&mut self, workers: &Workers, terrain: &mut Terrain, dt: f32) {
+        let step = self.next_step(dt);
+        self.solve_water(workers, terrain, &step.water);
+        let Some(mut exchange) = step.exchange else {
+            return;
+        };
+        self.soften(workers, terrain, exchange.depth, true);
         // Mud has no swing: it sets out anew each time.
         still(&mut self.creep);
-        for _ in 0..solves {
-            motion.columns_first = self.columns_first;
-            self.columns_first = !self.columns_first;
-            if self.solve_regolith(workers, terrain, &motion) <= steady * part {
+        for _ in 0..exchange.solves {
+            if self.solve_regolith(workers, terrain, &exchange.creep) <= exchange.steady {
                 break;
             }
+            exchange.creep.columns_first = !exchange.creep.columns_first;
         }
         self.regolith.apply(*workers, terrain);
     }
