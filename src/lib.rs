@@ -32,7 +32,7 @@ pub mod prelude {
         ErosionPlugin, TerrainQuery,
         bake::{Bake, BakeError, BakeFinished, BakeModel, BakeProgress, BakeTask, BakedTerrain},
         forcing::{
-            Evaporation, EvaporationSolver, ForcingSystems, Rain, RainPattern, RainSolver,
+            Evaporation, EvaporationSolver, ForcingSystems, Rain, RainPattern, RainSolver, Season,
             WaterSink, WaterSource,
             edits::{
                 Brush, BrushShape, EditAction, EditApplied, EditEffect, EditRefused, EditStamp,

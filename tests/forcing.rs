@@ -671,3 +671,60 @@ fn weather_is_a_resource() {
     assert_eq!(said.len(), 1);
     assert!(said[0].reason.contains("`Rain.pattern.Map`"), "{said:?}");
 }
+
+#[test]
+fn it_rains_and_dries_in_its_season_only() {
+    let mut land = Terrain::flat(UVec2::new(20, 10), 2.0).expect("valid");
+    let wet = Season {
+        year: 8.0,
+        start: 0.25,
+        share: 0.5,
+    };
+    let rain = Rain::mm_per_hour(3600.0).with_season(wet);
+    let drought = Evaporation::mm_per_hour(360.0).with_season(wet.opposite());
+    let mut rain = RainSolver::new(rain, land.grid()).expect("valid");
+    let mut drought = EvaporationSolver::new(drought, land.grid()).expect("valid");
+    for second in 0..24 {
+        let before = land.ledger().water;
+        rain.step(&mut land, 1.0);
+        drought.step(&mut land, 1.0);
+        let after = land.ledger().water;
+        let is_wet = (2..6).contains(&(second % 8));
+        assert_eq!(
+            after.rained > before.rained,
+            is_wet,
+            "rain, second {second}"
+        );
+        let may_dry = !is_wet && before.standing > 0.0;
+        let dried = after.evaporated > before.evaporated;
+        assert_eq!(dried, may_dry, "drought, second {second}");
+        // A new solver that recalls goes on in the same season.
+        let mut next = RainSolver::new(rain.settings().clone(), land.grid()).expect("valid");
+        let memory = rain.remember(&land);
+        next.recall(&memory, &land).expect("its own");
+        rain = next;
+    }
+    // Twelve wet seconds of a millimetre each on 800 m².
+    let rained = land.ledger().water.rained;
+    assert!((rained - 12.0 * 0.001 * 800.0).abs() < 1e-3, "{rained}");
+
+    for (season, field) in [
+        (Season { year: 0.0, ..wet }, "season.year"),
+        (Season { start: 1.5, ..wet }, "season.start"),
+        (
+            Season {
+                share: f32::NAN,
+                ..wet
+            },
+            "season.share",
+        ),
+    ] {
+        let errors = [
+            Rain::default().with_season(season).check(),
+            Evaporation::default().with_season(season).check(),
+        ];
+        for error in errors {
+            assert_eq!(error.expect_err("refused").field, field);
+        }
+    }
+}

@@ -5,14 +5,22 @@
 //! d = 0 now: soil += s, s = 0      what dries lets its load fall
 //! ```
 
-use super::{BAND, MAX_DEPTH, MM_PER_HOUR, fits, gain};
+use super::{
+    BAND, MAX_DEPTH, MM_PER_HOUR, fits, gain,
+    season::{Calendar, Season},
+};
 use crate::{
-    models::Solver,
+    models::{
+        Solver,
+        memory::{MemoryError, MemoryReader, MemoryWriter},
+    },
     parallel::Workers,
     terrain::{Grid, Layer, SettingsError, Terrain, add_exactly, in_range},
 };
 use bevy::prelude::*;
 use multiversion::multiversion;
+
+const M: &str = "Evaporation";
 
 /// Lets water evaporate: insert this resource and it does.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
@@ -26,6 +34,8 @@ pub struct Evaporation {
     /// Depth that goes into the air wherever there is water: some 0.2 over a
     /// mild day, 1 in hot wind. units: mm/h
     pub mm_per_hour: f32,
+    /// When it dries; always, if there is none.
+    pub season: Option<Season>,
 }
 
 impl Default for Evaporation {
@@ -37,12 +47,24 @@ impl Default for Evaporation {
 impl Evaporation {
     /// Evaporation at a constant rate. units: mm/h
     pub fn mm_per_hour(rate: f32) -> Self {
-        Self { mm_per_hour: rate }
+        Self {
+            mm_per_hour: rate,
+            season: None,
+        }
+    }
+
+    /// The same, but in a season only.
+    pub fn with_season(self, season: Season) -> Self {
+        Self {
+            season: Some(season),
+            ..self
+        }
     }
 
     /// Checks the settings; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        in_range("Evaporation", "mm_per_hour", self.mm_per_hour, 0.0..=1e5)
+        in_range(M, "mm_per_hour", self.mm_per_hour, 0.0..=1e5)?;
+        Season::check(self.season.as_ref(), M)
     }
 }
 
@@ -51,12 +73,13 @@ impl Evaporation {
 pub struct EvaporationSolver {
     settings: Evaporation,
     grid: Grid,
+    calendar: Calendar,
 }
 
 impl Solver for EvaporationSolver {
     type Settings = Evaporation;
 
-    const NAME: &'static str = "Evaporation";
+    const NAME: &'static str = M;
     const READS: &'static [Layer] = Self::WRITES;
     /// Bedrock takes on what is too small for the soil to count.
     const WRITES: &'static [Layer] = &[Layer::Bedrock, Layer::Soil, Layer::Water, Layer::Suspended];
@@ -66,6 +89,7 @@ impl Solver for EvaporationSolver {
         Ok(Self {
             settings,
             grid: *grid,
+            calendar: Calendar::default(),
         })
     }
 
@@ -81,15 +105,18 @@ impl Solver for EvaporationSolver {
 
     #[cfg(feature = "gpu")]
     fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
-        let depth = f64::from(self.settings.mm_per_hour) / MM_PER_HOUR * f64::from(dt);
+        let depth = self.pass(dt);
         Some(crate::gpu::GpuJob(crate::gpu::GpuTask::Drying(
             depth.min(MAX_DEPTH) as f32,
         )))
     }
 
     fn step_on(&mut self, workers: Workers, terrain: &mut Terrain, dt: f32) {
-        let depth = f64::from(self.settings.mm_per_hour) / MM_PER_HOUR * f64::from(dt);
-        if !fits(&self.grid, terrain, dt) || depth == 0.0 {
+        if !fits(&self.grid, terrain, dt) {
+            return;
+        }
+        let depth = self.pass(dt);
+        if depth == 0.0 {
             return;
         }
         let depth = depth.min(MAX_DEPTH) as f32;
@@ -138,6 +165,28 @@ impl Solver for EvaporationSolver {
         if !settled.is_empty() {
             terrain.mark_tiles(settled);
         }
+    }
+
+    fn remember(&self, _: &Terrain) -> Vec<u8> {
+        let mut memory = MemoryWriter::default();
+        self.calendar.remember(&mut memory);
+        memory.finish()
+    }
+
+    fn recall(&mut self, memory: &[u8], _: &Terrain) -> Result<(), MemoryError> {
+        let mut memory = MemoryReader::new(M, memory);
+        let calendar = Calendar::recall(&mut memory)?;
+        memory.finish()?;
+        self.calendar = calendar;
+        Ok(())
+    }
+}
+
+impl EvaporationSolver {
+    /// Time goes on; returns the depth that dries meanwhile. units: m
+    fn pass(&mut self, dt: f32) -> f64 {
+        let time = self.calendar.pass(self.settings.season.as_ref(), dt);
+        f64::from(self.settings.mm_per_hour) / MM_PER_HOUR * time
     }
 }
 

@@ -10,10 +10,12 @@ mod drops;
 pub mod edits;
 mod evaporation;
 mod rain;
+mod season;
 mod springs;
 
 pub use evaporation::{Evaporation, EvaporationSolver};
 pub use rain::{Rain, RainPattern, RainSolver};
+pub use season::Season;
 pub use springs::{WaterSink, WaterSource};
 
 use crate::{
@@ -46,6 +48,7 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
     edits::build(app, schedule);
     app.register_type::<Rain>()
         .register_type::<Evaporation>()
+        .register_type::<Season>()
         .register_type::<WaterSource>()
         .register_type::<WaterSink>()
         .configure_sets(

@@ -13,7 +13,9 @@
 use super::{
     BAND, MAX_DEPTH, MM_PER_HOUR, add_counted,
     drops::{Drops, MAX_RADIUS},
-    fits, tile_of,
+    fits,
+    season::{Calendar, Season},
+    tile_of,
 };
 use crate::{
     models::{
@@ -41,6 +43,8 @@ pub struct Rain {
     pub mm_per_hour: f32,
     /// Where it falls.
     pub pattern: RainPattern,
+    /// When it falls; always, if there is none.
+    pub season: Option<Season>,
 }
 
 /// How rain is spread over the land.
@@ -101,6 +105,7 @@ impl Rain {
         Self {
             mm_per_hour: rate,
             pattern: RainPattern::Uniform,
+            season: None,
         }
     }
 
@@ -109,9 +114,18 @@ impl Rain {
         Self { pattern, ..self }
     }
 
+    /// The same rain, but in a season only.
+    pub fn with_season(self, season: Season) -> Self {
+        Self {
+            season: Some(season),
+            ..self
+        }
+    }
+
     /// Checks the settings; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
         in_range(M, "mm_per_hour", self.mm_per_hour, 0.0..=1e5)?;
+        Season::check(self.season.as_ref(), M)?;
         match &self.pattern {
             RainPattern::Uniform => Ok(()),
             RainPattern::Drops { radius, depth, .. } => check_drops(*radius, *depth),
@@ -212,6 +226,7 @@ pub struct RainSolver {
     settings: Rain,
     grid: Grid,
     plan: Plan,
+    calendar: Calendar,
 }
 
 /// What a pattern needs to know besides its settings.
@@ -267,6 +282,7 @@ impl Solver for RainSolver {
             plan: Plan::new(&settings.pattern, grid),
             settings,
             grid: *grid,
+            calendar: Calendar::default(),
         })
     }
 
@@ -285,8 +301,11 @@ impl Solver for RainSolver {
     }
 
     fn step_on(&mut self, workers: Workers, terrain: &mut Terrain, dt: f32) {
-        let depth = f64::from(self.settings.mm_per_hour) / MM_PER_HOUR * f64::from(dt);
-        if !fits(&self.grid, terrain, dt) || depth == 0.0 {
+        if !fits(&self.grid, terrain, dt) {
+            return;
+        }
+        let depth = self.pass(dt);
+        if depth == 0.0 {
             return;
         }
         let (rained, tiles) = match (&mut self.plan, &self.settings.pattern) {
@@ -309,9 +328,12 @@ impl Solver for RainSolver {
 
     #[cfg(feature = "gpu")]
     fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
-        let depth = f64::from(self.settings.mm_per_hour) / MM_PER_HOUR * f64::from(dt);
+        // Drops fall on the host, which counts the time then.
+        if matches!(self.plan, Plan::Drops(_)) {
+            return None;
+        }
+        let depth = self.pass(dt);
         match (&self.plan, &self.settings.pattern) {
-            (Plan::Drops(_), _) => None,
             (Plan::Map(mean, _), RainPattern::Map(weights)) => {
                 let depth = (depth / *mean).min(MAX_DEPTH) as f32;
                 Some(crate::gpu::GpuJob(crate::gpu::GpuTask::Rain(
@@ -328,6 +350,7 @@ impl Solver for RainSolver {
 
     fn remember(&self, _terrain: &Terrain) -> Vec<u8> {
         let mut memory = MemoryWriter::default();
+        self.calendar.remember(&mut memory);
         if let Plan::Drops(drops) = &self.plan {
             drops.remember(&mut memory);
         }
@@ -336,13 +359,22 @@ impl Solver for RainSolver {
 
     fn recall(&mut self, memory: &[u8], _terrain: &Terrain) -> Result<(), MemoryError> {
         let mut memory = MemoryReader::new(M, memory);
+        let calendar = Calendar::recall(&mut memory)?;
         let mut plan = self.plan.clone();
         if let Plan::Drops(drops) = &mut plan {
             drops.recall(&mut memory)?;
         }
         memory.finish()?;
-        self.plan = plan;
+        (self.plan, self.calendar) = (plan, calendar);
         Ok(())
+    }
+}
+
+impl RainSolver {
+    /// Time goes on; returns the mean depth that falls meanwhile. units: m
+    fn pass(&mut self, dt: f32) -> f64 {
+        let time = self.calendar.pass(self.settings.season.as_ref(), dt);
+        f64::from(self.settings.mm_per_hour) / MM_PER_HOUR * time
     }
 }
 

@@ -1,7 +1,7 @@
 //! A slider for every setting of every model.
 
 use crate::{
-    forcing::{Evaporation, Rain, RainPattern},
+    forcing::{Evaporation, Rain, RainPattern, Season},
     models::{
         droplet::{Droplets, PublishedDroplets, Streams},
         pipe::{PipeModel, PublishedPipe},
@@ -668,6 +668,45 @@ pub fn rain(ui: &mut Ui, rain: &mut Rain) {
             drops(ui, radius, depth, seed);
         }
     }
+    season(ui, &mut rain.season, Season::default());
+}
+
+/// Whether something is of a season, and which.
+fn season(ui: &mut Ui, season: &mut Option<Season>, first: Season) {
+    let mut seasonal = season.is_some();
+    let explanation = "Only in a part of every year, which may be short";
+    if ui
+        .checkbox(&mut seasonal, "in a season")
+        .on_hover_text(explanation)
+        .changed()
+    {
+        *season = seasonal.then_some(first);
+    }
+    let Some(season) = season else { return };
+    slider(
+        ui,
+        ("year", "s"),
+        &mut season.year,
+        first.year,
+        1.0..=3600.0,
+        "Length of a year",
+    );
+    slider(
+        ui,
+        ("start", ""),
+        &mut season.start,
+        first.start,
+        0.0..=1.0,
+        "When in the year it begins",
+    );
+    slider(
+        ui,
+        ("share", ""),
+        &mut season.share,
+        first.share,
+        0.0..=1.0,
+        "How much of the year it lasts",
+    );
 }
 
 fn drops(ui: &mut Ui, radius: &mut f32, depth: &mut f32, seed: &mut u64) {
@@ -700,4 +739,6 @@ pub fn evaporation(ui: &mut Ui, evaporation: &mut Evaporation) {
         0.0..=1000.0,
         "Depth that goes into the air wherever there is water",
     );
+    let dry = Season::default().opposite();
+    season(ui, &mut evaporation.season, dry);
 }
