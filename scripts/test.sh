@@ -76,6 +76,13 @@ env -u DISPLAY "$target/debug/examples/huge" --headless --cells 128 --seconds 0.
     --out "$pictures/huge" | tee "$pictures/huge.log"
 test -s "$pictures/huge/end.png"
 grep -q "erosion runs on" "$pictures/huge.log"
+# The game is lost by doing nothing, and can be won.
+for how in "" --autoplay; do
+    env -u DISPLAY "$target/debug/examples/god_game" --headless $how --size 160x90 \
+        --out "$pictures/god_game" | tee "$pictures/god_game$how.log"
+done
+grep -q "Lost: " "$pictures/god_game.log"
+grep -q "Won: " "$pictures/god_game--autoplay.log"
 # A server without default features computes the same bits on any threads and
 # frames, and when it goes on from a save.
 cargo build -p headless_server --locked
