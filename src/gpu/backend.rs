@@ -4,11 +4,14 @@
 use super::{
     limits::missing,
     mirror::{Mirror, flow_of, pace_of},
-    order::{Answer, Land, Mailbox, Order},
+    order::{Answer, DropBatch, Land, Mailbox, Order},
     passes::Readiness,
 };
 use crate::{
-    models::{pipe::PipeModel, thermal},
+    models::{
+        pipe::{PipeModel, PublishedPipe},
+        thermal,
+    },
     schedule::{Erosion, ErosionTime, LastRun},
     terrain::{Grid, Terrain},
 };
@@ -47,6 +50,9 @@ pub struct ErosionBackendStatus {
     pub adapter: Option<String>,
     /// Why the GPU does not run them although it should.
     pub missing: Vec<String>,
+    /// Models that the GPU has no passes for as they are set: the host runs them,
+    /// and what they change travels to the GPU. E.g. `Droplets` with streams.
+    pub on_host: Vec<String>,
     /// Whether something that happened on the GPU is not in the terrain yet.
     pub mirror_is_behind: bool,
 }
@@ -128,6 +134,8 @@ pub(crate) enum GpuTask<'a> {
     /// Evaporation. units: m
     Drying(f32),
     Pipe(&'a PipeModel),
+    PublishedPipe(&'a PublishedPipe),
+    Drops(Vec<DropBatch>),
     Thermal(u32, thermal::Pass),
 }
 
@@ -148,7 +156,7 @@ pub(crate) struct GpuControl {
     pub(super) land: Land,
     pub(super) mailbox: Mailbox,
     pub(super) readiness: Option<Readiness>,
-    /// Set when the device is gone for good.
+    /// Set while the device is gone.
     pub(super) lost: bool,
     /// The terrain when it was last whole: all that is left if the device is lost.
     snapshot: Option<Box<Terrain>>,
@@ -157,6 +165,10 @@ pub(crate) struct GpuControl {
     rain_map: Option<Vec<f32>>,
     /// A model on the host lets the water flow.
     host_flows: bool,
+    /// Models that the host ran in this frame's steps, and those that it was said
+    /// of already.
+    host_models: Vec<&'static str>,
+    host_models_told: Vec<&'static str>,
     /// Steps of each frame with orders that no answer came to yet.
     unanswered: Vec<u32>,
     steps_this_frame: u32,
@@ -232,7 +244,8 @@ impl GpuControl {
         let Phase::Running(mirror) = &mut self.phase else {
             return;
         };
-        if matches!(job.0, GpuTask::Pipe(_)) && self.host_flows {
+        let lets_flow = matches!(job.0, GpuTask::Pipe(_) | GpuTask::PublishedPipe(_));
+        if lets_flow && self.host_flows {
             // The GPU does not know how the water flows.
             self.host_flows = false;
             mirror.keeps_flow = false;
@@ -272,6 +285,12 @@ impl GpuControl {
                     step,
                 });
             }
+            GpuTask::PublishedPipe(settings) => {
+                self.land.gravity = settings.gravity;
+                let settings = settings.clone();
+                self.outbox.push(Order::Published { dt, settings });
+            }
+            GpuTask::Drops(batches) => self.outbox.extend(batches.into_iter().map(Order::Drops)),
             GpuTask::Thermal(passes, pass) => self.outbox.push(Order::Thermal { passes, pass }),
         }
     }
@@ -287,8 +306,14 @@ impl GpuControl {
         self.whole_is_current = false;
     }
 
-    /// Notes that a model on the host lets the water flow.
-    pub fn host_moves_water(&mut self) {
+    /// Notes that the host runs a model, and whether it lets the water flow.
+    pub fn host_runs(&mut self, model: &'static str, lets_flow: bool) {
+        if !self.host_models.contains(&model) {
+            self.host_models.push(model);
+        }
+        if !lets_flow {
+            return;
+        }
         self.host_flows = true;
         if let Phase::Running(mirror) = &mut self.phase {
             mirror.keeps_flow = true;
@@ -320,10 +345,18 @@ impl GpuControl {
         stale || self.steps_this_frame > 0 || !self.unanswered.is_empty()
     }
 
+    /// There is a device again. Nothing of an older one is left on it.
+    pub(super) fn device_is_back(&mut self) {
+        self.lost = false;
+        self.warned = false;
+    }
+
     /// Begins anew on the GPU.
     fn start(&mut self, terrain: &mut Terrain) {
         terrain.let_flow();
         let (mirror, upload) = Mirror::new(terrain, self.step, self.land.gravity);
+        // What still came of an earlier time is of no use.
+        self.mailbox.take();
         self.outbox.clear();
         self.outbox.push(Order::Upload(Box::new(upload)));
         self.rain_map = None;
@@ -392,10 +425,11 @@ impl GpuControl {
     }
 }
 
-/// Tells erosion that the graphics device is lost: the CPU goes on from the
-/// last moment at which everything was read back, and [`BackendChanged`] says
-/// so. The plugin sees to it; only a `RenderErrorHandler` of your own, inserted
-/// after the plugin, must call this.
+/// Tells erosion that the graphics device is lost, or that nothing is rendered
+/// any more: the CPU goes on from the last moment at which everything was read
+/// back, and [`BackendChanged`] says so. Should the renderer recover, the GPU
+/// takes over again. The plugin sees to it; only a `RenderErrorHandler` of your
+/// own, inserted after the plugin, must call this.
 pub fn device_lost(main_world: &mut World) {
     if let Some(mut control) = main_world.get_resource_mut::<GpuControl>() {
         control.lost = true;
@@ -456,6 +490,10 @@ pub(super) fn receive(
         if !matches!(control.phase, Phase::Cpu) {
             control.stop();
             status.on_gpu = false;
+            changes.write(BackendChanged {
+                on_gpu: false,
+                reason: "the terrain was removed".into(),
+            });
         }
         return;
     };
@@ -533,6 +571,10 @@ pub(super) fn receive(
         Phase::Running(_) | Phase::Leaving(_) if replaced => {
             control.stop();
             status.on_gpu = false;
+            changes.write(BackendChanged {
+                on_gpu: false,
+                reason: "the terrain was replaced".into(),
+            });
         }
         Phase::Running(_) if !wants_gpu => {
             if let Phase::Running(mirror) = core::mem::take(&mut control.phase) {
@@ -568,6 +610,7 @@ pub(super) fn send(
         return;
     }
     control.flush(&terrain);
+    tell_host_models(control, &mut status);
     // What was ordered in the frame in which all of it came is not in it yet,
     // but what is in it is of one moment.
     last.mixes_moments = !control.whole_came && control.mixes_moments();
@@ -575,6 +618,24 @@ pub(super) fn send(
     let behind = control.is_behind();
     if status.mirror_is_behind != behind {
         status.mirror_is_behind = behind;
+    }
+}
+
+/// Says which models the host ran, once a step has shown it.
+fn tell_host_models(control: &mut GpuControl, status: &mut ResMut<ErosionBackendStatus>) {
+    let models = core::mem::take(&mut control.host_models);
+    if control.is_running() && control.steps_this_frame == 0 {
+        return;
+    }
+    for model in &models {
+        if !control.host_models_told.contains(model) {
+            control.host_models_told.push(model);
+            warn!("{model} has no passes for its settings: the host runs it beside the GPU");
+        }
+    }
+    let known = status.on_host.iter().map(String::as_str);
+    if !known.eq(models.iter().copied()) {
+        status.on_host = models.iter().map(ToString::to_string).collect();
     }
 }
 
