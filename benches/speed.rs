@@ -86,6 +86,7 @@ fn main() {
         ("gpu_pipe_1024", "ms", || gpu::sub_step(1024)),
         ("gpu_pipe_4096", "ms", || gpu::sub_step(4096)),
         ("gpu_vs_cpu_1024", "", gpu::against_cpu),
+        ("gpu_droplets_512", "kdrops/s", gpu::droplets),
     ];
     for (name, unit, measure) in figures {
         if words.is_empty() || words.iter().any(|word| name.contains(word)) {

@@ -111,6 +111,11 @@ impl Solver for EvaporationSolver {
         )))
     }
 
+    #[cfg(feature = "gpu")]
+    fn hand_over(&mut self, _: &Grid) {
+        // It knows nothing of the terrain, and the date stays.
+    }
+
     fn step_on(&mut self, workers: Workers, terrain: &mut Terrain, dt: f32) {
         if !fits(&self.grid, terrain, dt) {
             return;

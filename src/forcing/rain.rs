@@ -348,6 +348,11 @@ impl Solver for RainSolver {
         }
     }
 
+    #[cfg(feature = "gpu")]
+    fn hand_over(&mut self, _: &Grid) {
+        // It knows nothing of the terrain, and the date stays.
+    }
+
     fn remember(&self, _terrain: &Terrain) -> Vec<u8> {
         let mut memory = MemoryWriter::default();
         self.calendar.remember(&mut memory);

@@ -4,11 +4,15 @@
 use super::{
     limits::missing,
     mirror::{Mirror, flow_of, pace_of},
-    order::{Answer, Land, Mailbox, Order},
+    order::{Answer, DropBatch, Land, Mailbox, Order},
     passes::Readiness,
 };
 use crate::{
-    models::{pipe::PipeModel, shallow_water::WaterStep, thermal},
+    models::{
+        pipe::{PipeModel, PublishedPipe},
+        shallow_water::WaterStep,
+        thermal,
+    },
     schedule::{Erosion, ErosionTime, LastRun},
     terrain::{Grid, Terrain},
 };
@@ -47,6 +51,9 @@ pub struct ErosionBackendStatus {
     pub adapter: Option<String>,
     /// Why the GPU does not run them although it should.
     pub missing: Vec<String>,
+    /// Models that the GPU has no passes for as they are set: the host runs them,
+    /// and what they change travels to the GPU. E.g. `Droplets` with streams.
+    pub on_host: Vec<String>,
     /// Whether something that happened on the GPU is not in the terrain yet.
     pub mirror_is_behind: bool,
 }
@@ -129,6 +136,8 @@ pub(crate) enum GpuTask<'a> {
     Drying(f32),
     Pipe(&'a PipeModel),
     ShallowWater(WaterStep),
+    PublishedPipe(&'a PublishedPipe),
+    Drops(Vec<DropBatch>),
     Thermal(u32, thermal::Pass),
 }
 
@@ -149,7 +158,7 @@ pub(crate) struct GpuControl {
     pub(super) land: Land,
     pub(super) mailbox: Mailbox,
     pub(super) readiness: Option<Readiness>,
-    /// Set when the device is gone for good.
+    /// Set while the device is gone.
     pub(super) lost: bool,
     /// The terrain when it was last whole: all that is left if the device is lost.
     snapshot: Option<Box<Terrain>>,
@@ -158,6 +167,10 @@ pub(crate) struct GpuControl {
     rain_map: Option<Vec<f32>>,
     /// A model on the host lets the water flow.
     host_flows: bool,
+    /// Models that the host ran in this frame's steps, and those that it was said
+    /// of already.
+    host_models: Vec<&'static str>,
+    host_models_told: Vec<&'static str>,
     /// Steps of each frame with orders that no answer came to yet.
     unanswered: Vec<u32>,
     steps_this_frame: u32,
@@ -233,8 +246,11 @@ impl GpuControl {
         let Phase::Running(mirror) = &mut self.phase else {
             return;
         };
-        let moves_water = matches!(job.0, GpuTask::Pipe(_) | GpuTask::ShallowWater(_));
-        if moves_water && self.host_flows {
+        let lets_flow = matches!(
+            job.0,
+            GpuTask::Pipe(_) | GpuTask::PublishedPipe(_) | GpuTask::ShallowWater(_)
+        );
+        if lets_flow && self.host_flows {
             // The GPU does not know how the water flows.
             self.host_flows = false;
             mirror.keeps_flow = false;
@@ -275,6 +291,12 @@ impl GpuControl {
                 });
             }
             GpuTask::ShallowWater(step) => self.outbox.push(Order::ShallowWater(step)),
+            GpuTask::PublishedPipe(settings) => {
+                self.land.gravity = settings.gravity;
+                let settings = settings.clone();
+                self.outbox.push(Order::Published { dt, settings });
+            }
+            GpuTask::Drops(batches) => self.outbox.extend(batches.into_iter().map(Order::Drops)),
             GpuTask::Thermal(passes, pass) => self.outbox.push(Order::Thermal { passes, pass }),
         }
     }
@@ -290,8 +312,14 @@ impl GpuControl {
         self.whole_is_current = false;
     }
 
-    /// Notes that a model on the host lets the water flow.
-    pub fn host_moves_water(&mut self) {
+    /// Notes that the host runs a model, and whether it lets the water flow.
+    pub fn host_runs(&mut self, model: &'static str, lets_flow: bool) {
+        if !self.host_models.contains(&model) {
+            self.host_models.push(model);
+        }
+        if !lets_flow {
+            return;
+        }
         self.host_flows = true;
         if let Phase::Running(mirror) = &mut self.phase {
             mirror.keeps_flow = true;
@@ -323,10 +351,18 @@ impl GpuControl {
         stale || self.steps_this_frame > 0 || !self.unanswered.is_empty()
     }
 
+    /// There is a device again. Nothing of an older one is left on it.
+    pub(super) fn device_is_back(&mut self) {
+        self.lost = false;
+        self.warned = false;
+    }
+
     /// Begins anew on the GPU.
     fn start(&mut self, terrain: &mut Terrain) {
         terrain.let_flow();
         let (mirror, upload) = Mirror::new(terrain, self.step, self.land.gravity);
+        // What still came of an earlier time is of no use.
+        self.mailbox.take();
         self.outbox.clear();
         self.outbox.push(Order::Upload(Box::new(upload)));
         self.rain_map = None;
@@ -395,10 +431,11 @@ impl GpuControl {
     }
 }
 
-/// Tells erosion that the graphics device is lost: the CPU goes on from the
-/// last moment at which everything was read back, and [`BackendChanged`] says
-/// so. The plugin sees to it; only a `RenderErrorHandler` of your own, inserted
-/// after the plugin, must call this.
+/// Tells erosion that the graphics device is lost, or that nothing is rendered
+/// any more: the CPU goes on from the last moment at which everything was read
+/// back, and [`BackendChanged`] says so. Should the renderer recover, the GPU
+/// takes over again. The plugin sees to it; only a `RenderErrorHandler` of your
+/// own, inserted after the plugin, must call this.
 pub fn device_lost(main_world: &mut World) {
     if let Some(mut control) = main_world.get_resource_mut::<GpuControl>() {
         control.lost = true;
@@ -459,6 +496,10 @@ pub(super) fn receive(
         if !matches!(control.phase, Phase::Cpu) {
             control.stop();
             status.on_gpu = false;
+            changes.write(BackendChanged {
+                on_gpu: false,
+                reason: "the terrain was removed".into(),
+            });
         }
         return;
     };
@@ -536,6 +577,10 @@ pub(super) fn receive(
         Phase::Running(_) | Phase::Leaving(_) if replaced => {
             control.stop();
             status.on_gpu = false;
+            changes.write(BackendChanged {
+                on_gpu: false,
+                reason: "the terrain was replaced".into(),
+            });
         }
         Phase::Running(_) if !wants_gpu => {
             if let Phase::Running(mirror) = core::mem::take(&mut control.phase) {
@@ -571,6 +616,7 @@ pub(super) fn send(
         return;
     }
     control.flush(&terrain);
+    tell_host_models(control, &mut status);
     // What was ordered in the frame in which all of it came is not in it yet,
     // but what is in it is of one moment.
     last.mixes_moments = !control.whole_came && control.mixes_moments();
@@ -578,6 +624,24 @@ pub(super) fn send(
     let behind = control.is_behind();
     if status.mirror_is_behind != behind {
         status.mirror_is_behind = behind;
+    }
+}
+
+/// Says which models the host ran, once a step has shown it.
+fn tell_host_models(control: &mut GpuControl, status: &mut ResMut<ErosionBackendStatus>) {
+    let models = core::mem::take(&mut control.host_models);
+    if control.is_running() && control.steps_this_frame == 0 {
+        return;
+    }
+    for model in &models {
+        if !control.host_models_told.contains(model) {
+            control.host_models_told.push(model);
+            warn!("{model} has no passes for its settings: the host runs it beside the GPU");
+        }
+    }
+    let known = status.on_host.iter().map(String::as_str);
+    if !known.eq(models.iter().copied()) {
+        status.on_host = models.iter().map(ToString::to_string).collect();
     }
 }
 

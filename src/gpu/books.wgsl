@@ -6,6 +6,16 @@
 
 var<workgroup> sums: array<vec4<f32>, 256>;
 
+// Adds to a term of a workgroup's account. An amount may be larger than all that
+// is there yet, so it is added to the rest exactly too.
+fn enter(group: u32, term: u32, amount: f32) {
+    let place = constants.books + (group * TERMS + term) * 2u;
+    let low = add_exactly(vec2(note_number(place + 1u), 0.0), amount);
+    let high = add_exactly(vec2(note_number(place), 0.0), low.x);
+    write_number(place, high.x);
+    write_number(place + 1u, high.y + low.y);
+}
+
 // To be called by all 256 invocations of a workgroup, in uniform control flow.
 fn book(group: u32, first_term: u32, terms: u32, local: u32, values: vec4<f32>) {
     sums[local] = values;
@@ -18,12 +28,6 @@ fn book(group: u32, first_term: u32, terms: u32, local: u32, values: vec4<f32>) 
     }
     if local < terms {
         let sum = sums[0][local];
-        if sum != 0.0 {
-                    let place = constants.books + (group * TERMS + first_term + local) * 2u;
-            let old = vec2(note_number(place), note_number(place + 1u));
-            let now = add_exactly(old, sum);
-            write_number(place, now.x);
-            write_number(place + 1u, now.y);
-        }
+        if sum != 0.0 { enter(group, first_term + local, sum); }
     }
 }

@@ -2,8 +2,8 @@
 //! out as compute passes before the cameras draw.
 
 use super::{
-    job::{GROUP, Job, NotesLayout},
-    order::{Answer, Ask, Difference, Land, Mailbox, Order, TILES_PER_ASK, Upload},
+    job::{DropConstants, GROUP, Job, NotesLayout},
+    order::{Answer, Ask, Difference, DropBatch, Land, Mailbox, Order, TILES_PER_ASK, Upload},
     passes::{Pass, Passes, Source},
     shallow_water::{self, SolveBuffers},
 };
@@ -14,12 +14,11 @@ use bevy::{
     render::{
         diagnostic::RecordDiagnostics,
         render_resource::{
-            BindGroup, BindGroupEntry, BindingResource, Buffer, BufferDescriptor,
-            BufferInitDescriptor, BufferUsages, CommandEncoder, ComputePassDescriptor,
-            DynamicUniformBuffer, Extent3d, MapMode, Origin3d, PipelineCache,
-            TexelCopyBufferLayout, TexelCopyTextureInfo, Texture, TextureAspect, TextureDescriptor,
-            TextureDimension, TextureFormat, TextureUsages, TextureView, TextureViewDescriptor,
-            encase,
+            BindGroup, BindGroupEntry, BindingResource, Buffer, BufferDescriptor, BufferUsages,
+            CommandEncoder, ComputePassDescriptor, DynamicUniformBuffer, Extent3d, MapMode,
+            Origin3d, PipelineCache, TexelCopyBufferLayout, TexelCopyTextureInfo, Texture,
+            TextureAspect, TextureDescriptor, TextureDimension, TextureFormat, TextureUsages,
+            TextureView, TextureViewDescriptor, encase,
         },
         renderer::{RenderContext, RenderDevice, RenderQueue},
     },
@@ -34,12 +33,21 @@ const ALL_WET: u32 = 0b1_1111;
 /// Differences in one dispatch: their list must fit a binding.
 const MOST_DIFFERENCES: usize = 1 << 20;
 
+/// Bytes of a leg of a drop's way.
+const LEG_BYTES: u64 = 16;
+/// Bytes that the ways of one part of a batch of drops may take.
+const MOST_WAYS: u64 = 1 << 24;
+/// Drops that a workgroup follows.
+const DROPS_PER_GROUP: u32 = 64;
+
 /// Orders that came from the game with this frame.
 #[derive(Resource, Default)]
 pub(super) struct Inbox {
     pub orders: Vec<Order>,
     pub land: Land,
     pub mailbox: Mailbox,
+    /// The device is another than before.
+    pub is_new: bool,
 }
 
 /// A terrain's buffers.
@@ -54,6 +62,13 @@ pub(super) struct Buffers {
     slides: Option<Buffer>,
     solve: Option<SolveBuffers>,
     packed: Option<Buffer>,
+    /// Outflow through the source's own pipes, and whether it is that of the
+    /// newest state.
+    outflow: Option<[Buffer; 2]>,
+    outflow_is_known: bool,
+    tallies: Option<Buffer>,
+    /// The ways of each part of a batch of drops.
+    ways: Vec<Buffer>,
     hardness: TextureView,
     has_hardness: bool,
     rain_map: TextureView,
@@ -73,6 +88,7 @@ pub(super) struct Executor {
 }
 
 /// One dispatch of a frame.
+#[derive(Clone)]
 struct Dispatch {
     pass: Pass,
     /// Which copy is the newest when it runs.
@@ -82,6 +98,22 @@ struct Dispatch {
     constants: u32,
     groups: UVec3,
     list: Option<Buffer>,
+    ways: Option<Buffer>,
+}
+
+impl Dispatch {
+    /// A pass that reads no list.
+    fn of_land(pass: Pass, now: usize, constants: u32, groups: UVec3) -> Work {
+        Work::Dispatch(Self {
+            pass,
+            now,
+            creeps: false,
+            constants,
+            groups,
+            list: None,
+            ways: None,
+        })
+    }
 }
 
 /// What a frame does, in its order.
@@ -139,6 +171,10 @@ pub(super) fn run_orders(
                             Source::Constants => executor.constants.binding(),
                             Source::List => list.map(|list| list.as_entire_binding()),
                             Source::Current => buffers.current(dispatch.creeps, dispatch.now),
+                            Source::Ways => {
+                                let ways = dispatch.ways.as_ref();
+                                ways.map(|ways| ways.as_entire_binding())
+                            }
                             _ => None,
                         });
                     device.create_bind_group(dispatch.pass.label(), &layout, &entries)
@@ -198,20 +234,17 @@ impl Executor {
 
     /// Constants of the terrain as it is after this frame's orders.
     #[cfg(feature = "render")]
-    pub fn constants_now(
-        &self,
-        device: &RenderDevice,
-        queue: &RenderQueue,
-    ) -> DynamicUniformBuffer<Job> {
-        let mut constants = DynamicUniformBuffer::default();
-        if let Some(buffers) = &self.buffers {
-            let land = Land::default();
-            let layout = buffers.layout;
-            let (now, deep) = (buffers.now, buffers.deep);
-            constants.push(&layout.job(&buffers.grid, land.datum, &land.borders, now, deep));
-        }
-        constants.write_buffer(device, queue);
-        constants
+    pub fn constants_now(&self, device: &RenderDevice, queue: &RenderQueue) -> Option<Buffer> {
+        let buffers = self.buffers.as_ref()?;
+        let land = Land::default();
+        let (now, deep) = (buffers.now, buffers.deep);
+        let layout = buffers.layout;
+        let job = layout.job(&buffers.grid, land.datum, &land.borders, now, deep);
+        let mut bytes = encase::UniformBuffer::new(Vec::new());
+        // A vector grows as it must.
+        let _ = bytes.write(&job);
+        let (label, usage) = ("erosion constants", BufferUsages::UNIFORM);
+        Some(filled(device, queue, label, usage, &bytes.into_inner()))
     }
 
     fn plan(
@@ -272,6 +305,7 @@ impl Executor {
                     let place = NotesLayout::PACE[copy] as u32;
                     write_words(queue, &buffers.notes, place, &[pace.to_bits()]);
                 }
+                buffers.outflow_is_known = false;
             }
             Order::Differences(list) => {
                 for list in list.chunks(MOST_DIFFERENCES) {
@@ -288,7 +322,8 @@ impl Executor {
                         creeps: false,
                         constants: constants.push(&job),
                         groups: UVec3::new(wide, groups.div_ceil(wide.max(1)), 1),
-                        list: Some(list_buffer(device, &difference_bytes(list))),
+                        list: Some(list_buffer(device, queue, &difference_bytes(list))),
+                        ways: None,
                     }));
                 }
             }
@@ -298,14 +333,12 @@ impl Executor {
                     drying,
                     ..base(buffers)
                 };
-                work.push(Work::Dispatch(Dispatch {
-                    pass: Pass::Weather,
-                    now: buffers.now,
-                    creeps: false,
-                    constants: constants.push(&job),
-                    groups: over_cells,
-                    list: None,
-                }));
+                work.push(Dispatch::of_land(
+                    Pass::Weather,
+                    buffers.now,
+                    constants.push(&job),
+                    over_cells,
+                ));
             }
             Order::Pipe {
                 dt,
@@ -316,17 +349,41 @@ impl Executor {
                     let job = base(buffers).with_pipe(dt, crate::models::pipe::COURANT, &step);
                     let offset = constants.push(&job);
                     for pass in Pass::PIPE {
-                        work.push(Work::Dispatch(Dispatch {
-                            pass,
-                            now: buffers.now,
-                            creeps: false,
-                            constants: offset,
-                            groups: over_cells,
-                            list: None,
-                        }));
+                        work.push(Dispatch::of_land(pass, buffers.now, offset, over_cells));
                     }
                     buffers.now = 1 - buffers.now;
                 }
+                buffers.outflow_is_known = false;
+            }
+            Order::Published { dt, settings } => {
+                let room = |label| storage(device, label, buffers.rock[0].size());
+                buffers.slides.get_or_insert_with(|| room("erosion slides"));
+                buffers.outflow.get_or_insert_with(|| {
+                    [
+                        room("erosion outflow along x"),
+                        room("erosion outflow along y"),
+                    ]
+                });
+                let offset = constants.push(&base(buffers).with_published(dt, &settings));
+                let mut land = |pass| {
+                    work.push(Dispatch::of_land(pass, buffers.now, offset, over_cells));
+                };
+                if !core::mem::replace(&mut buffers.outflow_is_known, true) {
+                    land(Pass::PublishedHeed);
+                }
+                Pass::PUBLISHED.into_iter().for_each(land);
+                buffers.now = 1 - buffers.now;
+            }
+            Order::Drops(batch) => {
+                let drops = DropConstants {
+                    account: NotesLayout::DROPS,
+                    ..batch.constants
+                };
+                let job = Job {
+                    drops,
+                    ..base(buffers)
+                };
+                buffers.plan_drops(&batch, job, constants, device, queue, work);
             }
             Order::ShallowWater(step) => {
                 buffers
@@ -344,8 +401,10 @@ impl Executor {
                             _ => over_cells,
                         },
                         list: None,
+                        ways: None,
                     }));
                 }
+                buffers.outflow_is_known = false;
             }
             Order::Thermal { passes, pass } => {
                 let bytes = buffers.rock[0].size();
@@ -363,14 +422,7 @@ impl Executor {
                     };
                     let offset = constants.push(&job);
                     for pass in [Pass::Shares, Pass::Slide] {
-                        work.push(Work::Dispatch(Dispatch {
-                            pass,
-                            now: buffers.now,
-                            creeps: false,
-                            constants: offset,
-                            groups: over_cells,
-                            list: None,
-                        }));
+                        work.push(Dispatch::of_land(pass, buffers.now, offset, over_cells));
                     }
                     buffers.deep = 1 - buffers.deep;
                 }
@@ -407,7 +459,8 @@ impl Executor {
                         creeps: false,
                         constants: constants.push(&base(buffers)),
                         groups: UVec3::new(groups, groups, count as u32),
-                        list: Some(list_buffer(device, &bytes_of_list)),
+                        list: Some(list_buffer(device, queue, &bytes_of_list)),
+                        ways: None,
                     }));
                     work.push(Work::CopyTiles(buffer.clone(), notes, bytes));
                 }
@@ -494,6 +547,10 @@ impl Buffers {
             slides: None,
             solve: None,
             packed: None,
+            outflow: None,
+            outflow_is_known: false,
+            tallies: None,
+            ways: Vec::new(),
             hardness: map_texture(device, queue, UVec2::ONE, None),
             has_hardness: false,
             rain_map: map_texture(device, queue, UVec2::ONE, None),
@@ -510,6 +567,64 @@ impl Buffers {
             false => &self.flow[now],
         };
         Some(buffer.as_entire_binding())
+    }
+
+    /// Lets a batch of drops fall. Where the ways of all do not fit a binding they
+    /// are in several parts, but all visits are counted before any drop cuts.
+    fn plan_drops(
+        &mut self,
+        batch: &DropBatch,
+        job: Job,
+        constants: &mut DynamicUniformBuffer<Job>,
+        device: &RenderDevice,
+        queue: &RenderQueue,
+        work: &mut Vec<Work>,
+    ) {
+        let room = self.rock[0].size();
+        self.tallies
+            .get_or_insert_with(|| storage(device, "erosion tallies", room));
+        let limit = device.limits().max_storage_buffer_binding_size;
+        let way = u64::from(job.drops.places) * LEG_BYTES;
+        let most = (limit.min(MOST_WAYS) / way).max(1) as usize;
+        let mut exchanges = Vec::new();
+        for (part, starts) in batch.starts.chunks(most).enumerate() {
+            let bytes = starts.len() as u64 * way;
+            if self.ways.get(part).is_none_or(|ways| ways.size() < bytes) {
+                self.ways.truncate(part);
+                self.ways.push(storage(device, "erosion ways", bytes));
+            }
+            let starts_flat = starts.iter().flat_map(|start| start.to_array());
+            let numbers = batch.brush.iter().copied().chain(starts_flat);
+            let list: Vec<u8> = numbers.flat_map(f32::to_le_bytes).collect();
+            let drops = DropConstants {
+                count: starts.len() as u32,
+                ..job.drops
+            };
+            let follow = Dispatch {
+                pass: Pass::DropFollow,
+                now: self.now,
+                creeps: false,
+                constants: constants.push(&Job { drops, ..job }),
+                groups: UVec3::new(drops.count.div_ceil(DROPS_PER_GROUP), 1, 1),
+                list: Some(list_buffer(device, queue, &list)),
+                ways: Some(self.ways[part].clone()),
+            };
+            exchanges.push(Work::Dispatch(Dispatch {
+                pass: Pass::DropExchange,
+                ..follow.clone()
+            }));
+            work.push(Work::Dispatch(follow));
+        }
+        work.append(&mut exchanges);
+        let size = self.grid.size();
+        let over_cells = UVec3::new(size.x.div_ceil(GROUP), size.y.div_ceil(GROUP), 1);
+        let offset = constants.push(&job);
+        work.push(Dispatch::of_land(
+            Pass::DropApply,
+            self.now,
+            offset,
+            over_cells,
+        ));
     }
 
     /// What a pass binds; `others` are those that are not the terrain's.
@@ -540,6 +655,9 @@ impl Buffers {
                 Source::Kept => &self.solve.as_ref()?.kept,
                 Source::Swept => &self.solve.as_ref()?.swept,
                 Source::Shares => &self.solve.as_ref()?.shares,
+                Source::AlongX => &self.outflow.as_ref()?[0],
+                Source::AlongY => &self.outflow.as_ref()?[1],
+                Source::Tallies => self.tallies.as_ref()?,
                 Source::Packed => self.packed.as_ref()?,
                 other => return others(other),
             };
@@ -566,12 +684,27 @@ pub(super) fn storage(device: &RenderDevice, label: &'static str, bytes: u64) ->
     })
 }
 
-fn list_buffer(device: &RenderDevice, bytes: &[u8]) -> Buffer {
-    device.create_buffer_with_data(&BufferInitDescriptor {
-        label: Some("erosion list"),
-        contents: bytes,
-        usage: BufferUsages::STORAGE,
-    })
+/// A buffer that holds these bytes. Written by the queue: to map a new buffer
+/// would panic while a lost device is not known to be lost.
+pub(super) fn filled(
+    device: &RenderDevice,
+    queue: &RenderQueue,
+    label: &'static str,
+    usage: BufferUsages,
+    bytes: &[u8],
+) -> Buffer {
+    let buffer = device.create_buffer(&BufferDescriptor {
+        label: Some(label),
+        size: (bytes.len() as u64).next_multiple_of(16).max(16),
+        usage: usage | BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    queue.write_buffer(&buffer, 0, bytes);
+    buffer
+}
+
+fn list_buffer(device: &RenderDevice, queue: &RenderQueue, bytes: &[u8]) -> Buffer {
+    filled(device, queue, "erosion list", BufferUsages::STORAGE, bytes)
 }
 
 fn difference_bytes(list: &[Difference]) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use crate::{
     models::{
-        pipe::Step,
+        pipe::{PublishedPipe, Step},
         shallow_water::{Exchange, Motion},
     },
     terrain::{Border, Borders, Grid},
@@ -12,7 +12,7 @@ use bevy::{math::*, render::render_resource::ShaderType};
 /// Words of the notes that stand before all others.
 const HEADER: u32 = 16;
 /// Terms of the books; each is two words.
-pub(super) const TERMS: u32 = 8;
+pub(super) const TERMS: u32 = 10;
 /// Cells along a side of a workgroup.
 pub(super) const GROUP: u32 = 16;
 
@@ -71,6 +71,41 @@ pub(super) struct Job {
     pub fastest: UVec2,
     pub lacking: u32,
     pub rim: u32,
+    pub drops: DropConstants,
+    pub published: PublishedConstants,
+}
+
+/// Constants of a batch of drops.
+#[derive(ShaderType, Clone, Copy, Debug, Default)]
+pub(crate) struct DropConstants {
+    pub rates: Vec4,
+    /// Set for each part of a batch.
+    pub count: u32,
+    pub places: u32,
+    pub account: u32,
+    pub weights: u32,
+    pub reach: u32,
+    pub pitch: u32,
+    pub max_steps: u32,
+    pub steps_per_leg: u32,
+    pub lifetime_load: i32,
+    pub per_cell: f32,
+    pub gravity: f32,
+    pub capacity: f32,
+    pub max_load: f32,
+    pub min_volume: f32,
+    pub bedrock_erodibility: f32,
+    pub units_per_metre_at_peak: f32,
+    pub layer: f32,
+    pub unit: f32,
+}
+
+/// Constants of a step of the source's own pipe model.
+#[derive(ShaderType, Clone, Copy, Debug, Default)]
+pub(super) struct PublishedConstants {
+    shares: Vec4,
+    per_area: f32,
+    cells: f32,
 }
 
 /// Where the parts of the notes lie, in words.
@@ -84,10 +119,12 @@ impl NotesLayout {
     pub const PACE: [usize; 2] = [0, 1];
     pub const LOST: usize = 2;
     const DEEPEST: [usize; 2] = [3, 4];
+    /// What drops took up and carried away, each in two halves.
+    pub const DROPS: u32 = 5;
     /// Of shallow water: the largest change of a level in this solve and in the
     /// one before, in turns, and whether a cell gave more than it had.
-    const FASTEST: [u32; 2] = [5, 6];
-    const LACKING: u32 = 7;
+    const FASTEST: [u32; 2] = [9, 10];
+    const LACKING: u32 = 11;
 
     pub fn new(grid: &Grid) -> Self {
         Self {
@@ -241,6 +278,29 @@ impl Job {
             soil_share: step.soil_share,
             rock_per_soil: step.rock_per_soil,
             fall_share: step.fall_share,
+            ..self
+        }
+    }
+
+    /// With the constants of a step of the source's own pipe model.
+    pub fn with_published(self, dt: f32, settings: &PublishedPipe) -> Self {
+        let l = self.cell_size;
+        let tilt = f64::from(settings.min_tilt).to_radians();
+        Self {
+            dt,
+            push: dt * settings.pipe_area * settings.gravity / l,
+            gravity: settings.gravity,
+            capacity: settings.capacity,
+            published: PublishedConstants {
+                shares: Vec4::new(
+                    settings.dissolving,
+                    settings.deposition,
+                    (settings.evaporation * dt).min(1.0),
+                    libm::sin(tilt) as f32,
+                ),
+                per_area: dt / (l * l),
+                cells: dt / l,
+            },
             ..self
         }
     }

@@ -36,6 +36,8 @@ pub(crate) struct Mirror {
     under_way: VecDeque<(u64, BTreeMap<u32, Vec<Difference>>)>,
     /// The step at which each tile was read.
     read_at: Vec<u64>,
+    /// The last step of which it is known which tiles had changed by then.
+    known_at: u64,
     /// Tiles that changed on the GPU since they were read, and since when.
     stale: BTreeMap<u32, u64>,
     /// Tiles that someone needs soon.
@@ -89,6 +91,7 @@ impl Mirror {
             sent: 0,
             under_way: VecDeque::new(),
             read_at: vec![step; grid.tiles().element_product() as usize],
+            known_at: step,
             stale: BTreeMap::new(),
             wanted: BTreeSet::new(),
             asked: BTreeSet::new(),
@@ -244,6 +247,7 @@ impl Mirror {
         {
             self.under_way.pop_front();
         }
+        self.known_at = ask.step;
         let number = |place: usize| f32::from_bits(words[place]);
         self.pace = number(NotesLayout::PACE[*now]).max(0.0);
         let lost = number(NotesLayout::LOST);
@@ -368,6 +372,8 @@ impl Mirror {
             evaporated,
             short_solids,
             short_water,
+            lost_solids,
+            lost_water,
         ] = new;
         let account = &mut terrain.account;
         account.solids.moved += moved;
@@ -376,21 +382,23 @@ impl Mirror {
         account.water.sea_inflow += sea;
         account.water.rained += rained;
         account.water.evaporated += evaporated;
+        account.solids.lost += lost_solids;
+        account.water.lost += lost_water;
         // Whoever took it has it: so much was added.
         account.solids.added += short_solids;
         account.water.added += short_water;
         dvec2(short_solids, short_water)
     }
 
-    /// Steps since a tile was read, if anything in it may have changed.
+    /// Steps since a tile was read, or since it is known not to have changed.
     pub fn age(&self, tile: UVec2, step: u64) -> u64 {
         let number = tile.y * self.grid.tiles().x + tile.x;
-        match self.read_at.get(number as usize) {
-            Some(read) if self.stale.contains_key(&number) || self.asked.contains(&number) => {
-                step.saturating_sub(*read)
-            }
-            _ => 0,
-        }
+        let Some(read) = self.read_at.get(number as usize) else {
+            return 0;
+        };
+        let changed = self.stale.contains_key(&number) || self.asked.contains(&number);
+        let since = if changed { *read } else { self.known_at };
+        step.saturating_sub(since)
     }
 }
 

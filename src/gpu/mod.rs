@@ -3,7 +3,7 @@
 //! ```text
 //! game: edits, springs ─▶ Terrain (the mirror) ─▶ differences ─┐
 //!       rain, models   ─▶ orders ──────────────────────────────┤ once a frame
-//! GPU:  differences, weather, water, thermal ◀─────────────────┘
+//! GPU:  differences, weather, drops, water, thermal  ◀─────────┘
 //!       └▶ tiles that changed, books ─▶ answers ─▶ Terrain
 //! ```
 //!
@@ -15,7 +15,24 @@
 //!
 //! | runs on the GPU | runs on the host, and reaches the GPU as differences |
 //! |---|---|
-//! | `PipeModel`, `ShallowWater`, `Thermal`, `Rain` (even, or by a map), `Evaporation` | edits and undo, springs and drains, `Rain` in drops, `Droplets`, `PipeModel::as_published()`, `ShallowWater::as_published()` and all other models |
+//! | `PipeModel` and `PipeModel::as_published()`, `ShallowWater`, `Droplets`, `Thermal`, `Rain` (even, or by a map), `Evaporation` | edits and undo, springs and drains, `Rain` in drops, `Droplets` with streams or as published, `ShallowWater::as_published()`, all other models |
+//!
+//! [`ErosionBackendStatus::on_host`] names the models that the host runs beside
+//! the GPU. Drops that form streams need to know where lakes spill, which is
+//! found one cell after the other; drops of many thousand steps would take longer
+//! than a device allows.
+//!
+//! Drops fall bit by bit as on the CPU: whoever changes the backend in mid-run
+//! gets the same land. Both count in whole units; the passes round every sum and
+//! product on its own, and put the last places of quotients and roots right
+//! themselves, which a device may get wrong. Two things are left to the device,
+//! and WGSL does not promise them: that sums and products are rounded to nearest,
+//! as is usual, and that it does what it says. The tests prove it for the adapter
+//! they run on. The ledger's terms agree to the rounding of their sums.
+//!
+//! The other models agree within a tolerance that their tests state. When the
+//! backend changes, the source's own pipe model takes over how much flows through
+//! each face, not how much of it flows both ways at once.
 //!
 //! A folder a model, a file a pass; `passes` has the table of what each binds.
 //! State is kept in pairs of numbers, so that 4096² cells fit the binding limit
@@ -40,4 +57,6 @@ pub use backend::{
     device_lost,
 };
 pub(crate) use backend::{GpuControl, GpuTask};
+pub(crate) use job::DropConstants;
+pub(crate) use order::DropBatch;
 pub use plugin::{GpuPlugin, TerrainAge, bytes_per_cell};

@@ -1,7 +1,12 @@
 //! What travels between the game and the GPU: orders one way, answers the other.
 
+use super::job::DropConstants;
 use crate::{
-    models::{pipe::Step, shallow_water::WaterStep, thermal::Pass as ThermalPass},
+    models::{
+        pipe::{PublishedPipe, Step},
+        shallow_water::WaterStep,
+        thermal::Pass as ThermalPass,
+    },
     terrain::{Borders, Grid},
 };
 use bevy::{
@@ -33,12 +38,26 @@ pub(crate) enum Order {
     Pipe { dt: f32, sub_steps: u32, step: Step },
     /// A step of shallow water.
     ShallowWater(WaterStep),
+    /// A step of the source's own pipe model.
+    Published { dt: f32, settings: PublishedPipe },
+    /// A batch of drops.
+    Drops(DropBatch),
     /// Passes of thermal weathering.
     Thermal { passes: u32, pass: ThermalPass },
     /// Reads tiles back.
     Ask(Ask),
     /// Frees everything.
     Forget,
+}
+
+/// Drops that fall on the ground as it is when the first of them falls.
+#[derive(Clone, Debug)]
+pub(crate) struct DropBatch {
+    pub constants: DropConstants,
+    /// Weights of the brush, and their sums.
+    pub brush: Arc<[f32]>,
+    /// In grid coordinates.
+    pub starts: Vec<Vec2>,
 }
 
 /// All layers, as the GPU keeps them: two numbers a cell in each.

@@ -30,7 +30,7 @@ pub(super) enum Source {
     /// Discharge through the east and the south face.
     Flow,
     NewFlow,
-    /// Working state of thermal weathering.
+    /// Room to work in: thermal weathering's slides, or the water's velocity.
     Slides,
     /// Working state of shallow water. The soft top of the ground.
     Regolith,
@@ -44,6 +44,13 @@ pub(super) enum Source {
     Swept,
     /// One number a cell.
     Shares,
+    /// Outflow through the source's own pipes, along x and along y.
+    AlongX,
+    AlongY,
+    /// Drops' visits to cells, and how they change them.
+    Tallies,
+    /// The ways of drops.
+    Ways,
     Hardness,
     RainMap,
     /// What came along with the order.
@@ -71,6 +78,14 @@ pub(super) enum Use {
 pub(super) enum Pass {
     Flow,
     Update,
+    PublishedHeed,
+    PublishedOutflow,
+    PublishedDepth,
+    PublishedDissolve,
+    PublishedCarry,
+    DropFollow,
+    DropExchange,
+    DropApply,
     Shares,
     Slide,
     Faces,
@@ -90,9 +105,17 @@ pub(super) enum Pass {
 }
 
 impl Pass {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 26] = [
         Self::Flow,
         Self::Update,
+        Self::PublishedHeed,
+        Self::PublishedOutflow,
+        Self::PublishedDepth,
+        Self::PublishedDissolve,
+        Self::PublishedCarry,
+        Self::DropFollow,
+        Self::DropExchange,
+        Self::DropApply,
         Self::Shares,
         Self::Slide,
         Self::Faces,
@@ -117,11 +140,27 @@ impl Pass {
     /// The passes in which pools make up for cells that gave more than they had.
     pub const POOLS: [Self; 4] = [Self::Link, Self::Unite, Self::Measure, Self::Restore];
 
+    /// The passes of one step of the source's own pipe model, in their order.
+    pub const PUBLISHED: [Self; 4] = [
+        Self::PublishedOutflow,
+        Self::PublishedDepth,
+        Self::PublishedDissolve,
+        Self::PublishedCarry,
+    ];
+
     /// Name in render diagnostics.
     pub fn label(self) -> &'static str {
         match self {
             Self::Flow => "erosion/pipe/flow",
             Self::Update => "erosion/pipe/update",
+            Self::PublishedHeed => "erosion/pipe/published/heed",
+            Self::PublishedOutflow => "erosion/pipe/published/outflow",
+            Self::PublishedDepth => "erosion/pipe/published/depth",
+            Self::PublishedDissolve => "erosion/pipe/published/dissolve",
+            Self::PublishedCarry => "erosion/pipe/published/carry",
+            Self::DropFollow => "erosion/droplet/follow",
+            Self::DropExchange => "erosion/droplet/exchange",
+            Self::DropApply => "erosion/droplet/apply",
             Self::Shares => "erosion/thermal/shares",
             Self::Slide => "erosion/thermal/slide",
             Self::Faces => "erosion/shallow_water/faces",
@@ -165,6 +204,77 @@ impl Pass {
                 (NewCover, Write),
                 (NewLoad, Write),
                 (Hardness, Read),
+            ],
+            Self::PublishedHeed => &[
+                (Constants, Read),
+                (Flow, Read),
+                (AlongX, Write),
+                (AlongY, Write),
+            ],
+            Self::PublishedOutflow => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Rock, Read),
+                (Cover, Read),
+                (AlongX, Change),
+                (AlongY, Change),
+            ],
+            Self::PublishedDepth => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Cover, Read),
+                (Load, Read),
+                (AlongX, Read),
+                (AlongY, Read),
+                (NewCover, Write),
+                (NewLoad, Write),
+                (Slides, Write),
+            ],
+            Self::PublishedDissolve => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Rock, Read),
+                (Cover, Read),
+                (Load, Change),
+                (Slides, Read),
+                (NewRock, Write),
+                (NewCover, Change),
+            ],
+            Self::PublishedCarry => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Load, Read),
+                (Slides, Read),
+                (AlongX, Read),
+                (AlongY, Read),
+                (NewCover, Change),
+                (NewLoad, Change),
+                (NewFlow, Write),
+            ],
+            Self::DropFollow => &[
+                (Constants, Read),
+                (List, Read),
+                (Rock, Read),
+                (Cover, Read),
+                (Tallies, Change),
+                (Ways, Write),
+            ],
+            Self::DropExchange => &[
+                (Constants, Read),
+                (Notes, Change),
+                (List, Read),
+                (Rock, Read),
+                (Cover, Read),
+                (Tallies, Change),
+                (Ways, Read),
+                (Hardness, Read),
+            ],
+            Self::DropApply => &[
+                (Constants, Read),
+                (Notes, Change),
+                (Rock, Change),
+                (Cover, Change),
+                (Tallies, Change),
             ],
             Self::Shares => &[
                 (Constants, Read),
@@ -338,6 +448,14 @@ impl Pass {
         match self {
             Self::Flow => load_embedded_asset!(assets, "pipe/flow.wgsl"),
             Self::Update => load_embedded_asset!(assets, "pipe/update.wgsl"),
+            Self::PublishedHeed => load_embedded_asset!(assets, "pipe/published/heed.wgsl"),
+            Self::PublishedOutflow => load_embedded_asset!(assets, "pipe/published/outflow.wgsl"),
+            Self::PublishedDepth => load_embedded_asset!(assets, "pipe/published/depth.wgsl"),
+            Self::PublishedDissolve => load_embedded_asset!(assets, "pipe/published/dissolve.wgsl"),
+            Self::PublishedCarry => load_embedded_asset!(assets, "pipe/published/carry.wgsl"),
+            Self::DropFollow => load_embedded_asset!(assets, "droplet/follow.wgsl"),
+            Self::DropExchange => load_embedded_asset!(assets, "droplet/exchange.wgsl"),
+            Self::DropApply => load_embedded_asset!(assets, "droplet/apply.wgsl"),
             Self::Shares => load_embedded_asset!(assets, "thermal/shares.wgsl"),
             Self::Slide => load_embedded_asset!(assets, "thermal/slide.wgsl"),
             Self::Faces => load_embedded_asset!(assets, "shallow_water/faces.wgsl"),
@@ -400,7 +518,7 @@ impl Source {
 
     fn bytes_per_cell(self) -> u32 {
         match self {
-            Self::Constants | Self::Notes | Self::List | Self::Packed => 0,
+            Self::Constants | Self::Notes | Self::List | Self::Packed | Self::Ways => 0,
             Self::Vertices | Self::Look => 0,
             Self::Hardness | Self::RainMap | Self::Before | Self::Shares => 4,
             _ => 8,
@@ -457,6 +575,15 @@ pub(super) fn embed(app: &mut App) {
     load_shader_library!(app, "view/chunks.wgsl");
     embedded_asset!(app, "pipe/flow.wgsl");
     embedded_asset!(app, "pipe/update.wgsl");
+    load_shader_library!(app, "droplet/exact.wgsl");
+    embedded_asset!(app, "pipe/published/heed.wgsl");
+    embedded_asset!(app, "pipe/published/outflow.wgsl");
+    embedded_asset!(app, "pipe/published/depth.wgsl");
+    embedded_asset!(app, "pipe/published/dissolve.wgsl");
+    embedded_asset!(app, "pipe/published/carry.wgsl");
+    embedded_asset!(app, "droplet/follow.wgsl");
+    embedded_asset!(app, "droplet/exchange.wgsl");
+    embedded_asset!(app, "droplet/apply.wgsl");
     embedded_asset!(app, "thermal/shares.wgsl");
     embedded_asset!(app, "thermal/slide.wgsl");
     embedded_asset!(app, "shallow_water/faces.wgsl");

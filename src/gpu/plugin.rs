@@ -71,7 +71,7 @@ impl Plugin for GpuPlugin {
                 ..default()
             })
             .init_resource::<Executor>()
-            .add_systems(RenderStartup, queue_pipelines)
+            .add_systems(RenderStartup, (queue_pipelines, forget_former_device))
             .add_systems(ExtractSchedule, carry_orders)
             .add_systems(RenderGraph, run_orders.before(camera_driver))
             .add_systems(Render, map_answers.in_set(RenderSystems::Cleanup));
@@ -80,24 +80,36 @@ impl Plugin for GpuPlugin {
 
 /// Bevy's default is to quit when the device is lost. Erosion can go on, so the
 /// app stays; what becomes of other errors is left to whoever decided before.
+/// When that ends rendering for now or for good, no order is carried out.
 fn outlive_the_device(app: &mut App) {
     let world = app.world_mut();
     let before = world.remove_resource::<RenderErrorHandler>();
     world.insert_resource(HandlerBefore(before.unwrap_or_default()));
     world.insert_resource(RenderErrorHandler(|error, main_world, render_world| {
-        if error.ty == ErrorType::DeviceLost {
+        let policy = if error.ty == ErrorType::DeviceLost {
+            RenderErrorPolicy::StopRendering
+        } else {
+            let before = main_world.get_resource::<HandlerBefore>();
+            let before = before.map_or(RenderErrorHandler::default().0, |before| before.0.0);
+            before(error, main_world, render_world)
+        };
+        if !matches!(policy, RenderErrorPolicy::Ignore) {
             device_lost(main_world);
-            return RenderErrorPolicy::StopRendering;
         }
-        let before = main_world.get_resource::<HandlerBefore>();
-        let before = before.map_or(RenderErrorHandler::default().0, |before| before.0.0);
-        before(error, main_world, render_world)
+        policy
     }));
 }
 
 /// Who decided on render errors before.
 #[derive(Resource)]
 struct HandlerBefore(RenderErrorHandler);
+
+/// A new device knows nothing of what was on an older one.
+fn forget_former_device(mut commands: Commands, mut inbox: ResMut<Inbox>) {
+    commands.insert_resource(Executor::default());
+    inbox.orders.clear();
+    inbox.is_new = true;
+}
 
 /// Brings the game's orders to the GPU.
 fn carry_orders(
@@ -107,6 +119,9 @@ fn carry_orders(
     cache: Res<PipelineCache>,
 ) {
     let mut control = main.resource_mut::<GpuControl>();
+    if core::mem::take(&mut inbox.is_new) {
+        control.device_is_back();
+    }
     control.readiness = passes.map(|passes| passes.readiness(&cache));
     inbox.orders.append(&mut control.outbox);
     inbox.land = control.land;

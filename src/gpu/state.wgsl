@@ -66,6 +66,45 @@ struct Job {
     fastest: vec2<u32>,
     lacking: u32,
     rim: u32,
+    drops: Drops,
+    published: Published,
+}
+
+// A batch of drops; `models::droplet` says what they mean.
+struct Drops {
+    // Of friction, erosion, deposition and evaporation. units: 1/s
+    rates: vec4<f32>,
+    // Drops of this part of the batch, and places for the legs of each.
+    count: u32,
+    places: u32,
+    // Where what drops took up and carried away is counted.
+    account: u32,
+    // Numbers of the brush and of its sums, which stand before the starts.
+    weights: u32,
+    reach: u32,
+    pitch: u32,
+    max_steps: u32,
+    steps_per_leg: u32,
+    lifetime_load: i32,
+    per_cell: f32,
+    gravity: f32,
+    capacity: f32,
+    max_load: f32,
+    min_volume: f32,
+    bedrock_erodibility: f32,
+    units_per_metre_at_peak: f32,
+    layer: f32,
+    unit: f32,
+}
+
+// The source's own pipe model.
+struct Published {
+    // What a step takes up of what is lacking, lets fall of what is too much, and
+    // dries; and the sine of the least tilt.
+    shares: vec4<f32>,
+    // Time by area and by length of a cell.
+    per_area: f32,
+    cells: f32,
 }
 
 @group(0) @binding(0) var<uniform> constants: Job;
@@ -87,9 +126,11 @@ const AT_REST: u32 = 96u;
 
 // Terms of the books, each a two-float sum.
 const MOVED: u32 = 0u;
+const SOLIDS_LEFT: u32 = 3u;
 const RAINED: u32 = 4u;
 const SHORT: u32 = 6u;
-const TERMS: u32 = 8u;
+const LOST: u32 = 8u;
+const TERMS: u32 = 10u;
 
 const WALL: u32 = 0u;
 const OPEN: u32 = 1u;
@@ -119,7 +160,7 @@ fn add_exactly(sum: vec2<f32>, change: f32) -> vec2<f32> {
     let now = exactly(sum.x + wanted);
     let gained = exactly(now - sum.x);
     let error = exactly(sum.x - exactly(now - gained)) + exactly(wanted - gained);
-    return vec2(now, error);
+    return vec2(now, exactly(error));
 }
 
 // Ground above the datum, the difference first: it is exact.

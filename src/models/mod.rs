@@ -61,6 +61,16 @@ pub trait Solver: Sized + Send + Sync + 'static {
         None
     }
 
+    /// The GPU goes on without it: what it knew of the terrain holds no longer.
+    /// What does not depend on the terrain stays.
+    #[cfg(feature = "gpu")]
+    #[doc(hidden)]
+    fn hand_over(&mut self, grid: &Grid) {
+        if let Ok(new) = Self::new(self.settings().clone(), grid) {
+            *self = new;
+        }
+    }
+
     /// Erosion time that the last step could not cover within its bounds: the
     /// model is so much behind. units: s
     fn time_lost(&self) -> f32 {

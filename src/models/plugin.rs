@@ -44,7 +44,7 @@ impl<S: Solver> Plugin for ModelPlugin<S> {
                 solver: None,
                 refused: false,
                 #[cfg(feature = "gpu")]
-                outdated: false,
+                on_gpu: false,
             })
             .add_systems(ErosionStep, advance_model::<S>.in_set(self.set));
     }
@@ -57,9 +57,9 @@ pub(crate) struct ModelState<S> {
     /// Kept while settings are refused, so that it goes on where it was.
     solver: Option<S>,
     refused: bool,
-    /// The GPU went on without the solver, which must look anew.
+    /// The last step was the GPU's.
     #[cfg(feature = "gpu")]
-    outdated: bool,
+    on_gpu: bool,
 }
 
 #[cfg(feature = "io")]
@@ -67,9 +67,6 @@ impl<S> ModelState<S> {
     /// The solver, if it works on this terrain.
     pub fn solver_on(&self, terrain: &Terrain) -> Option<&S> {
         let knows = self.terrain == terrain.id.get();
-        // What it knows is of before the GPU took over.
-        #[cfg(feature = "gpu")]
-        let knows = knows && !self.outdated;
         self.solver.as_ref().filter(|_| knows)
     }
 
@@ -81,7 +78,7 @@ impl<S> ModelState<S> {
         self.refused = false;
         #[cfg(feature = "gpu")]
         {
-            self.outdated = false;
+            self.on_gpu = false;
         }
     }
 }
@@ -132,18 +129,14 @@ fn advance_model<S: Solver>(
             if let Some(gpu) = gpu.as_mut().filter(|gpu| gpu.is_running()) {
                 if let Some(job) = solver.gpu_job(dt) {
                     gpu.order(job, &mut terrain, dt);
-                    state.outdated = true;
+                    if !core::mem::replace(&mut state.on_gpu, true) {
+                        solver.hand_over(terrain.grid());
+                    }
                     return;
                 }
-                if S::MOVES_WATER {
-                    gpu.host_moves_water();
-                }
+                gpu.host_runs(S::NAME, S::MOVES_WATER);
             }
-            if core::mem::take(&mut state.outdated)
-                && let Ok(new) = S::new(settings.clone(), terrain.grid())
-            {
-                *solver = new;
-            }
+            state.on_gpu = false;
         }
         solver.step(&mut terrain, dt);
         last.lost_by_models += solver.time_lost();

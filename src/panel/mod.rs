@@ -193,6 +193,9 @@ fn show_backend(ui: &mut egui::Ui, world: &mut World) {
     for lack in &status.missing {
         ui.small(lack);
     }
+    for model in &status.on_host {
+        ui.small(format!("{model}: the host runs it"));
+    }
     if choice != *backend {
         *backend = choice;
     }

@@ -10,7 +10,10 @@ use super::{
     brush_ring::{BrushRing, draw_ring},
     levels::{Levels, choose_levels},
     mesh::{Baseline, ChunkSource, wet_look},
-    water::{self, Surface, WaterChunk, WaterMaterial, WaterView, mesh::WaterChunkSource},
+    water::{
+        self, Surface, WaterChunk, WaterMaterial, WaterView,
+        mesh::{WaterChunkSource, is_near_water},
+    },
 };
 use crate::{parallel::Workers, schedule::ErosionSystems, terrain::Terrain};
 use bevy::{
@@ -567,8 +570,9 @@ fn triangles(mesh: &Mesh) -> usize {
 
 impl TerrainViewState {
     /// Keeps the bounds of chunks that the GPU moves, and finds those that
-    /// water comes near to.
+    /// water comes near to or has gone from.
     fn follow(&mut self, commands: &mut Commands, terrain: &Terrain, changed: &BTreeSet<usize>) {
+        let mut near = BTreeSet::new();
         for &number in changed {
             let coord = self.coord(number);
             let bounds = bounds_with_room(terrain, coord);
@@ -580,14 +584,16 @@ impl TerrainViewState {
             }
             let to = (coord + 2).min(self.chunks);
             for y in coord.y.saturating_sub(1)..to.y {
-                for x in coord.x.saturating_sub(1)..to.x {
-                    let near = (y * self.chunks.x + x) as usize;
-                    if !self.shows_water(near) {
-                        self.dirty_water.insert(near);
-                    }
-                }
+                let row = y * self.chunks.x;
+                near.extend((coord.x.saturating_sub(1)..to.x).map(|x| (row + x) as usize));
             }
         }
+        let thinnest = f32::from_bits(self.water_shown.1);
+        near.retain(|&number| {
+            let needs_water = || is_near_water(terrain, self.coord(number), thinnest);
+            !self.shows_water(number) || !needs_water()
+        });
+        self.dirty_water.append(&mut near);
     }
 
     /// Puts the new surface of a chunk's water in place of the old.

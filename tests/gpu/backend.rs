@@ -6,11 +6,14 @@ use crate::{
 use bevy::{
     prelude::*,
     render::{
+        RenderApp,
         error_handler::{ErrorType, RenderError, RenderErrorHandler, RenderErrorPolicy},
-        settings::WgpuLimits,
+        render_resource::{BufferDescriptor, BufferUsages},
+        renderer::RenderDevice,
+        settings::{WgpuLimits, WgpuSettings},
     },
 };
-use bevy_erode::prelude::*;
+use bevy_erode::{gpu::device_lost, prelude::*};
 use std::time::Duration;
 
 const STEP: Duration = Duration::from_millis(20);
@@ -113,10 +116,28 @@ fn another_terrain_may_come_and_go() {
     app.world_mut().remove_resource::<Terrain>();
     step(&mut app, 1);
     assert!(!app.world().resource::<ErosionBackendStatus>().on_gpu);
+    assert_eq!(last_change(&app), (false, "the terrain was removed".into()));
     app.insert_resource(wet_hills(5, SIZE));
     until(&mut app, "the GPU runs again", |world| {
         world.resource::<ErosionBackendStatus>().on_gpu
     });
+    // Another one, and another backend with it.
+    app.insert_resource(wet_hills(6, SIZE))
+        .insert_resource(ErosionBackend::Cpu);
+    app.update();
+    assert!(!app.world().resource::<ErosionBackendStatus>().on_gpu);
+    assert_eq!(
+        last_change(&app),
+        (false, "the terrain was replaced".into())
+    );
+}
+
+/// The last message of the last update.
+fn last_change(app: &App) -> (bool, String) {
+    let changes = app.world().resource::<Messages<BackendChanged>>();
+    let last = changes.iter_current_update_messages().last();
+    let last = last.expect("a message");
+    (last.on_gpu, last.reason.clone())
 }
 
 #[test]
@@ -143,11 +164,7 @@ fn when_the_device_is_lost_the_cpu_goes_on() {
         !world.resource::<ErosionBackendStatus>().on_gpu
     });
     assert_eq!(terrain(&app).state_hash(), whole);
-    let changes = app.world().resource::<Messages<BackendChanged>>();
-    let last = changes.iter_current_update_messages().last();
-    let last = last.expect("a message");
-    assert_eq!(last.reason, "the device was lost");
-    assert!(!last.on_gpu);
+    assert_eq!(last_change(&app), (false, "the device was lost".into()));
     step(&mut app, 20);
     assert_ne!(terrain(&app).state_hash(), whole);
     let ledger = terrain(&app).ledger();
@@ -184,4 +201,59 @@ fn another_terrain_may_come_in_the_midst_of_a_frame() {
     step(&mut ours, 6);
     let apart = layers_apart(terrain(&app), terrain(&ours));
     assert!(apart.iter().all(|apart| *apart < 1e-4), "{apart:?}");
+}
+
+#[test]
+fn when_rendering_stops_the_cpu_goes_on() {
+    let mut app = gpu(wet_hills(3, SIZE), STEP);
+    app.insert_resource(PipeModel::default());
+    step(&mut app, 5);
+    read(&mut app);
+    let handler = app.world().resource::<RenderErrorHandler>().0;
+    let error = RenderError {
+        ty: ErrorType::Validation,
+        description: "out of order".into(),
+        source: None,
+    };
+    // Bevy's own handler, which was there before, stops rendering.
+    let policy = handler(&error, app.world_mut(), &mut World::new());
+    assert!(matches!(policy, RenderErrorPolicy::StopRendering));
+    let before = terrain(&app).state_hash();
+    step(&mut app, 5);
+    assert!(!app.world().resource::<ErosionBackendStatus>().on_gpu);
+    assert_ne!(terrain(&app).state_hash(), before, "the CPU stepped");
+}
+
+#[test]
+fn when_the_renderer_recovers_the_gpu_takes_over_again() {
+    let mut app = gpu(wet_hills(3, SIZE), STEP);
+    app.insert_resource(PipeModel::default())
+        .insert_resource(RenderErrorHandler(|_, main_world, _| {
+            device_lost(main_world);
+            RenderErrorPolicy::Recover(WgpuSettings::default().into())
+        }));
+    step(&mut app, 20);
+    read(&mut app);
+    // What no device does: a fault of the renderer's user.
+    let device = app.sub_app(RenderApp).world().resource::<RenderDevice>();
+    device.create_buffer(&BufferDescriptor {
+        label: Some("impossible"),
+        size: 1 << 62,
+        usage: BufferUsages::STORAGE,
+        mapped_at_creation: false,
+    });
+    until(&mut app, "the CPU runs", |world| {
+        !world.resource::<ErosionBackendStatus>().on_gpu
+    });
+    step(&mut app, 20);
+    until(&mut app, "the GPU runs again", |world| {
+        world.resource::<ErosionBackendStatus>().on_gpu
+    });
+    step(&mut app, 20);
+    read(&mut app);
+    let mut ours = twin(wet_hills(3, SIZE), STEP);
+    ours.insert_resource(PipeModel::default());
+    step(&mut ours, 60);
+    let apart = layers_apart(terrain(&app), terrain(&ours));
+    assert!(apart.iter().all(|apart| *apart < 1e-3), "{apart:?}");
 }

@@ -1,6 +1,6 @@
 //! The ground, drawn where it is.
 
-use crate::{gpu, read, step, terrain, wet_hills};
+use crate::{gpu, read, step, terrain, until, wet_hills};
 use bevy::{
     camera::primitives::Aabb,
     prelude::*,
@@ -151,4 +151,31 @@ fn water_is_written_in_place() {
         }
     }
     assert!(wet > 500 && dry > 50, "{wet} wet, {dry} dry");
+}
+
+#[test]
+fn a_chunk_that_ran_dry_loses_its_water() {
+    // A pond in the first of four times four chunks.
+    let land = Terrain::flat(UVec2::splat(256), 2.0).expect("valid");
+    let mut water = vec![0.0; land.grid().cells()];
+    for y in 20..30 {
+        for x in 20..30 {
+            water[y * 256 + x] = 0.1;
+        }
+    }
+    let land = land.with_layer(Layer::Water, water).expect("valid");
+    let mut app = gpu(land, STEP);
+    let count = |world: &World| {
+        let mut chunks = world.try_query_filtered::<(), (With<WaterChunk>, With<Mesh3d>)>();
+        chunks
+            .as_mut()
+            .map_or(0, |chunks| chunks.iter(world).count())
+    };
+    // The chunks beside it have some too, for it may come.
+    until(&mut app, "the pond is drawn", |world| count(world) == 4);
+    app.insert_resource(Evaporation::mm_per_hour(1e5));
+    for _ in 0..10 {
+        step(&mut app, 50);
+    }
+    until(&mut app, "all water is gone", |world| count(world) == 0);
 }

@@ -78,6 +78,23 @@ fn the_mirror_follows_by_itself_and_knows_its_age() {
 }
 
 #[test]
+fn steps_without_an_answer_count_as_age() {
+    let mut app = gpu(wet_hills(3, SIZE), STEP);
+    app.insert_resource(PipeModel::default());
+    read(&mut app);
+    until(&mut app, "nothing is on its way", |world| {
+        !world.resource::<ErosionBackendStatus>().mirror_is_behind
+    });
+    let mut state = bevy::ecs::system::SystemState::<TerrainAge>::new(app.world_mut());
+    let mut age = |app: &App| state.get(app.world()).expect("params").steps(UVec2::ONE);
+    assert_eq!(age(&app), 0);
+    step(&mut app, 5);
+    assert_eq!(age(&app), 5, "nothing came back yet");
+    read(&mut app);
+    assert_eq!(age(&app), 0);
+}
+
+#[test]
 fn what_edits_took_in_vain_is_booked() {
     let mut app = gpu(wet_hills(3, SIZE), STEP);
     app.insert_resource(PipeModel::default());

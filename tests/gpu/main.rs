@@ -4,6 +4,7 @@
 
 mod backend;
 mod drawing;
+mod droplets;
 mod exchange;
 mod parity;
 mod shallow_water;

@@ -74,7 +74,8 @@ fn face(a: vec2<f32>, b: vec2<f32>, old: f32, crossing: f32) -> vec2<f32> {
     let r = inverse_cube_root(depth);
     let power = (depth * depth) * (depth * (r * r));
     let pushed = old * constants.keep + constants.push * depth * fall;
-    let size = sqrt(pushed * pushed + (crossing * crossing) * (1.0 / 16.0));
+    // Squares may overflow, and no drag of something endless is no number.
+    let size = min(sqrt(pushed * pushed + (crossing * crossing) * (1.0 / 16.0)), 3.4e38);
     let left = 2.0 / (1.0 + sqrt(1.0 + 4.0 * (constants.drag * size / power)));
     let bound = MOST_KEPT * depth;
     let kept = old * constants.per_length * (constants.keep * left);

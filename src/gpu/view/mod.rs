@@ -6,7 +6,7 @@
 
 use super::{
     backend::GpuControl,
-    executor::{Executor, run_orders},
+    executor::{Executor, filled, run_orders},
     passes::{Pass, Passes, Source},
 };
 use crate::{
@@ -29,8 +29,7 @@ use bevy::{
         },
         render_asset::RenderAssets,
         render_resource::{
-            Buffer, BufferId, BufferInitDescriptor, BufferUsages, ComputePassDescriptor,
-            PipelineCache, ShaderType,
+            Buffer, BufferId, BufferUsages, ComputePassDescriptor, PipelineCache, ShaderType,
             encase::{self, internal::WriteInto},
         },
         renderer::{RenderContext, RenderDevice, RenderGraph, RenderQueue},
@@ -225,7 +224,12 @@ struct Easel {
     before: Option<Buffer>,
 }
 
-fn carry_canvas(mut main: ResMut<MainWorld>, mut easel: ResMut<Easel>, device: Res<RenderDevice>) {
+fn carry_canvas(
+    mut main: ResMut<MainWorld>,
+    mut easel: ResMut<Easel>,
+    device: Res<RenderDevice>,
+    queue: Res<RenderQueue>,
+) {
     let mut canvas = main.resource_mut::<Canvas>();
     easel.ground.clone_from(&canvas.ground);
     easel.water.clone_from(&canvas.water);
@@ -241,11 +245,14 @@ fn carry_canvas(mut main: ResMut<MainWorld>, mut easel: ResMut<Easel>, device: R
     canvas.repaints = canvas.repaints.saturating_sub(1);
     if let Some(before) = canvas.before.take() {
         let bytes: Vec<u8> = before.iter().flat_map(|z| z.to_le_bytes()).collect();
-        easel.before = Some(device.create_buffer_with_data(&BufferInitDescriptor {
-            label: Some("erosion ground before"),
-            contents: &bytes,
-            usage: BufferUsages::STORAGE,
-        }));
+        let label = "erosion ground before";
+        easel.before = Some(filled(
+            &device,
+            &queue,
+            label,
+            BufferUsages::STORAGE,
+            &bytes,
+        ));
     }
 }
 
@@ -309,7 +316,9 @@ fn paint(
     let diagnostics = context.diagnostic_recorder();
     let diagnostics = diagnostics.as_deref();
     let encoder = context.command_encoder();
-    let constants = executor.constants_now(&device, &queue);
+    let Some(constants) = executor.constants_now(&device, &queue) else {
+        return;
+    };
     let mut brush = |which: Pass, slab: &Slab, look: &Buffer| {
         let (layout, pipeline) = passes.get(which);
         let Some(pipeline) = cache.get_compute_pipeline(pipeline) else {
@@ -317,13 +326,15 @@ fn paint(
         };
         let words = slab.chunks.iter().flatten();
         let bytes: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
-        let list = device.create_buffer_with_data(&BufferInitDescriptor {
-            label: Some("erosion chunks"),
-            contents: &bytes,
-            usage: BufferUsages::STORAGE,
-        });
+        let list = filled(
+            &device,
+            &queue,
+            "erosion chunks",
+            BufferUsages::STORAGE,
+            &bytes,
+        );
         let entries = buffers.entries(which, buffers.now(), |source| match source {
-            Source::Constants => constants.binding(),
+            Source::Constants => Some(constants.as_entire_binding()),
             Source::Before => Some(before.as_entire_binding()),
             Source::List => Some(list.as_entire_binding()),
             Source::Vertices => Some(slab.buffer.as_entire_binding()),
@@ -346,26 +357,27 @@ fn paint(
     };
     for slab in slabs(&easel.ground, &allocator, &meshes).values() {
         if let Some(look) = easel.ground_look.on(&slab.layout) {
-            brush(Pass::Ground, slab, &uniform(look, &device));
+            brush(Pass::Ground, slab, &uniform(look, &device, &queue));
         }
     }
     for slab in slabs(&easel.water, &allocator, &meshes).values() {
         if let Some(look) = easel.water_look.on(&slab.layout) {
-            brush(Pass::Water, slab, &uniform(look, &device));
+            brush(Pass::Water, slab, &uniform(look, &device, &queue));
         }
     }
     buffers.forget_repaints(encoder);
 }
 
-fn uniform<L: ShaderType + WriteInto>(look: L, device: &RenderDevice) -> Buffer {
+fn uniform<L: ShaderType + WriteInto>(
+    look: L,
+    device: &RenderDevice,
+    queue: &RenderQueue,
+) -> Buffer {
     let mut bytes = encase::UniformBuffer::new(Vec::new());
     // A vector grows as it must.
     let _ = bytes.write(&look);
-    device.create_buffer_with_data(&BufferInitDescriptor {
-        label: Some("erosion look"),
-        contents: &bytes.into_inner(),
-        usage: BufferUsages::UNIFORM,
-    })
+    let (label, usage) = ("erosion look", BufferUsages::UNIFORM);
+    filled(device, queue, label, usage, &bytes.into_inner())
 }
 
 /// The length of a vertex, and where an attribute lies in it. units: words

@@ -3,6 +3,9 @@
 /// Lanes a row of weights is padded to, so that rows are added vector-wise.
 const LANES: usize = 4;
 
+/// Steps in which weights are summed up; a power of two.
+const WEIGHT_STEPS: f32 = 8_388_608.0;
+
 /// Cone-shaped weights that sum to one.
 #[derive(Clone, Debug)]
 pub(super) struct Brush {
@@ -42,6 +45,31 @@ impl Brush {
 
     pub fn reach(&self) -> usize {
         self.reach
+    }
+
+    /// Rows of weights, each padded to [`pitch`](Self::pitch), and then the sums of
+    /// those in the first columns and rows, none included, in whole steps.
+    #[cfg(feature = "gpu")]
+    pub fn numbers(&self) -> Vec<f32> {
+        let side = 2 * self.reach + 1;
+        let mut numbers = self.weights.clone();
+        let mut above = vec![0.0; side + 1];
+        numbers.extend(&above);
+        for row in self.weights.chunks_exact(self.pitch) {
+            let mut sum = 0;
+            for (above, weight) in above[1..].iter_mut().zip(row) {
+                sum += (weight * WEIGHT_STEPS) as i32;
+                *above += sum as f32;
+            }
+            numbers.extend(&above);
+        }
+        numbers
+    }
+
+    /// Padded length of a row of weights.
+    #[cfg(feature = "gpu")]
+    pub fn pitch(&self) -> usize {
+        self.pitch
     }
 
     /// Weight of the centre: the largest share that one cell gets.
@@ -128,7 +156,9 @@ impl Brush {
             let cell = inside(y, dy, height)? * width + inside(x, dx, width)?;
             Some((cell, self.weights[dy * self.pitch + dx]))
         });
-        let sum: f32 = cells.clone().map(|(_, weight)| weight).sum();
+        // Whole numbers sum up alike in any order.
+        let steps = cells.clone().map(|(_, w)| (w * WEIGHT_STEPS) as i32);
+        let sum = steps.sum::<i32>() as f32 * (1.0 / WEIGHT_STEPS);
         let mut added = 0;
         for (cell, weight) in cells {
             let share = amount * (weight / sum);

@@ -24,7 +24,7 @@
 //! spike. Only what a drop cannot lay down within these bounds before it ends
 //! is spread evenly over its way. Sediment is counted in whole
 //! fixed-point units, so sums do not depend on their order: any number of
-//! threads gives the same bits, and not a grain is lost.
+//! threads gives the same bits, the GPU too, and not a grain is lost.
 //!
 //! `as_published()` is the source, literally; see [`PublishedDroplets`].
 

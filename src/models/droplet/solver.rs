@@ -1,5 +1,7 @@
 //! Lets batches of drops fall on a terrain. Plain Rust, no app needed.
 
+#[cfg(feature = "gpu")]
+mod gpu;
 mod memory;
 
 use super::{
@@ -84,14 +86,20 @@ impl Solver for DropletSolver {
         if !dt.is_finite() || dt <= 0.0 {
             return;
         }
-        let land = self.grid.cells() as f64 * self.grid.cell_area();
-        let drops = f64::from(self.settings.rate) * land * f64::from(dt) + self.due;
-        // A step of a huge dt is cut short rather than hanging the program.
-        let whole = drops
-            .floor()
-            .min(MAX_DROPS_PER_CELL * self.grid.cells() as f64 + 65_536.0);
-        self.due = (drops - drops.floor()).clamp(0.0, 1.0);
-        self.rain_on(workers, terrain, whole as u64);
+        let count = self.due_drops(dt);
+        self.rain_on(workers, terrain, count);
+    }
+
+    #[cfg(feature = "gpu")]
+    fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
+        let batches = self.gpu_batches(dt)?;
+        Some(crate::gpu::GpuJob(crate::gpu::GpuTask::Drops(batches)))
+    }
+
+    /// The count of drops goes on; only the ground is to be read anew.
+    #[cfg(feature = "gpu")]
+    fn hand_over(&mut self, _grid: &Grid) {
+        self.seen.1 = 0;
     }
 
     fn remember(&self, terrain: &Terrain) -> Vec<u8> {
@@ -135,6 +143,18 @@ impl DropletSolver {
         self.published_steps
     }
 
+    /// How many drops fall in a step; what is less than a drop is owed.
+    fn due_drops(&mut self, dt: f32) -> u64 {
+        let land = self.grid.cells() as f64 * self.grid.cell_area();
+        let drops = f64::from(self.settings.rate) * land * f64::from(dt) + self.due;
+        // A step of a huge dt is cut short rather than hanging the program.
+        let whole = drops
+            .floor()
+            .min(MAX_DROPS_PER_CELL * self.grid.cells() as f64 + 65_536.0);
+        self.due = (drops - drops.floor()).clamp(0.0, 1.0);
+        whole as u64
+    }
+
     /// Lets `count` drops fall at random places.
     pub fn rain(&mut self, terrain: &mut Terrain, count: u64) {
         self.rain_on(Workers::global(), terrain, count);
@@ -142,11 +162,16 @@ impl DropletSolver {
 
     /// [`rain`](Self::rain) by other workers; the result is the same.
     pub fn rain_on(&mut self, workers: Workers, terrain: &mut Terrain, count: u64) {
+        let start = self.draw(count);
+        self.fall(workers, terrain, count, start);
+    }
+
+    /// Where the next drops fall, by their number among them.
+    fn draw(&mut self, count: u64) -> impl Fn(u64) -> Vec2 + Sync + use<> {
         let (seed, first) = (self.settings.seed, self.released);
         self.released += count;
         let size = self.grid.size().as_vec2();
-        let start = move |number: u64| random_unit(seed, first + number) * size - 0.5;
-        self.fall(workers, terrain, count, start);
+        move |number: u64| random_unit(seed, first + number) * size - 0.5
     }
 
     /// Lets one drop fall at each of these world positions. Those outside the
@@ -280,11 +305,7 @@ impl DropletSolver {
             streams: &self.streams,
             lakes: &self.lakes,
         };
-        // A start in the half cell outside the outermost centres is moved in.
-        let last = (self.grid.size() - 1).as_vec2() - 1e-3;
-        let starts = (0..drops).map(|number| start(number).clamp(Vec2::ZERO, last));
-        let starts: Vec<Vec2> = starts.collect();
-        let starts = sorted_by_place(&starts, &self.grid);
+        let starts = starts_of(drops, start, &self.grid);
         for (_, traces) in &mut self.workers {
             traces.clear();
         }
@@ -427,7 +448,7 @@ impl DropletSolver {
                         }
                         change_row(
                             units,
-                            unit,
+                            physics.unit,
                             datum,
                             &mut bedrock[span.clone()],
                             &mut rest[span.clone()],
@@ -553,7 +574,7 @@ fn tile_spans(
 #[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
 fn change_row(
     units: &[i32],
-    unit: f64,
+    unit: f32,
     datum: f32,
     bedrock: &mut [f32],
     rest: &mut [f32],
@@ -564,17 +585,27 @@ fn change_row(
     let (bedrock, rest) = (&mut bedrock[..count], &mut rest[..count]);
     let (soil, ground) = (&mut soil[..count], &mut ground[..count]);
     for cell in 0..count {
-        // Exact in f64; what soil's f32 cannot take goes to the bedrock, which
-        // keeps a rest.
-        let change = f64::from(units[cell]) * unit;
-        let old_soil = f64::from(soil[cell]);
-        let new_soil = old_soil + change;
-        let new_soil = if new_soil > 0.0 { new_soil } else { 0.0 } as f32;
-        let beyond = change - (f64::from(new_soil) - old_soil);
+        // In two parts that are exact numbers: 2²⁴ × 64 units at most, and few.
+        let most = units[cell].wrapping_add(32) & !63;
+        let few = units[cell].wrapping_sub(most);
+        let (mut sum, mut beyond) = (soil[cell], 0.0);
+        add_exactly(&mut sum, &mut beyond, most as f32 * unit);
+        add_exactly(&mut sum, &mut beyond, few as f32 * unit);
+        let new_soil = if sum > 0.0 { sum } else { 0.0 };
+        // What soil cannot take goes to the bedrock, which keeps a rest.
+        let beyond = (sum - new_soil) + beyond;
         soil[cell] = new_soil;
-        add_exactly(&mut bedrock[cell], &mut rest[cell], beyond as f32);
+        add_exactly(&mut bedrock[cell], &mut rest[cell], beyond);
         ground[cell] = relative_ground(bedrock[cell], rest[cell], new_soil, datum);
     }
+}
+
+/// The starts of a batch. One in the half cell outside the outermost centres is
+/// moved in.
+fn starts_of(drops: usize, start: impl Fn(usize) -> Vec2, grid: &Grid) -> Vec<Vec2> {
+    let last = (grid.size() - 1).as_vec2() - 1e-3;
+    let starts = (0..drops).map(|number| start(number).clamp(Vec2::ZERO, last));
+    sorted_by_place(&starts.collect::<Vec<Vec2>>(), grid)
 }
 
 /// Brings neighbours together, so that a worker's drops meet in its cache. The

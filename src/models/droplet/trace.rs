@@ -1,5 +1,8 @@
 //! The way of a drop over the frozen ground, and the exchange of sediment along it.
 
+#[cfg(feature = "gpu")]
+mod gpu;
+
 use super::{
     Droplets, Streams,
     brush::Brush,
@@ -46,7 +49,7 @@ pub(super) struct Physics {
     /// Height of one cell that a unit of sediment makes. units: m
     pub unit: f32,
     /// Units that one drop may take up in its life, so that no sum overflows.
-    lifetime_load: i64,
+    lifetime_load: i32,
 }
 
 /// How many times its largest load a drop may take up in its life. Only a
@@ -106,7 +109,7 @@ impl Physics {
             lake_depth: LAKE_DEPTH * reach,
             layer: LAYER * reach,
             unit: unit as f32,
-            lifetime_load: (max_load * LIFETIME_LOADS) as i64,
+            lifetime_load: (max_load * LIFETIME_LOADS) as i32,
         }
     }
 }
@@ -557,7 +560,7 @@ fn exchange(trace: &Trace, drops: Range<usize>, physics: &Physics, bed: &Bed, su
                 let added = lay(physics, bed, leg, change, floor, sums);
                 load -= added;
                 if added < 0 {
-                    budget += i64::from(added);
+                    budget += added;
                     sums.taken -= i64::from(added);
                 }
             }

@@ -125,10 +125,12 @@ impl Solver for PipeSolver {
 
     #[cfg(feature = "gpu")]
     fn gpu_job(&mut self, _dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
-        let ours = self.settings.published.is_none();
-        ours.then_some(crate::gpu::GpuJob(crate::gpu::GpuTask::Pipe(
-            &self.settings,
-        )))
+        use crate::gpu::GpuTask;
+        let task = match &self.settings.published {
+            Some(published) => GpuTask::PublishedPipe(published),
+            None => GpuTask::Pipe(&self.settings),
+        };
+        Some(crate::gpu::GpuJob(task))
     }
 
     fn time_lost(&self) -> f32 {

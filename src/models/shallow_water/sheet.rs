@@ -493,6 +493,8 @@ fn face<const LITERAL: bool>(
     // `crossing` is the sum of four.
     let pushed = old * motion.keep + motion.push * h * fall;
     let size = (pushed * pushed + (crossing * crossing) * (1.0 / 16.0)).sqrt();
+    // Squares may overflow, and no drag of something endless is no number.
+    let size = least(size, f32::MAX);
     let left = 2.0 / (1.0 + (1.0 + 4.0 * (motion.drag * size / power)).sqrt());
     let conductance = least(motion.conduct * h * left, MOST_CONDUCTANCE);
     let kept = old * motion.per_length * (motion.keep * left);

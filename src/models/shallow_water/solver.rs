@@ -129,6 +129,11 @@ impl Solver for ShallowWaterSolver {
         })
     }
 
+    #[cfg(feature = "gpu")]
+    fn hand_over(&mut self, _: &Grid) {
+        // Every solve looks at the terrain anew; turns and time go on.
+    }
+
     fn remember(&self, _: &Terrain) -> Vec<u8> {
         let mut memory = MemoryWriter::default();
         memory.count(self.columns_first.into());

@@ -32,6 +32,15 @@ pub(in crate::view) fn any_deeper(
     })
 }
 
+/// Whether water deeper than `thinnest` is in a chunk or no farther away than one.
+pub(in crate::view) fn is_near_water(terrain: &Terrain, chunk: UVec2, thinnest: f32) -> bool {
+    let grid = terrain.grid();
+    let (first, last) = grid.chunk_cells(chunk);
+    let from = first.saturating_sub(UVec2::splat(TILE));
+    let to = (last + TILE).min(grid.size() - 1);
+    any_deeper(terrain, from, to, thinnest)
+}
+
 /// A copy of all that a chunk's water depends on.
 #[derive(Clone, Debug)]
 pub struct WaterChunkSource {
@@ -182,13 +191,11 @@ impl WaterChunkSource {
         thinnest: f32,
         detail: ChunkDetail,
     ) -> Option<Self> {
-        let grid = *terrain.grid();
-        let (first, last) = grid.chunk_cells(chunk);
-        let from = first.saturating_sub(UVec2::splat(TILE));
-        let to = (last + TILE).min(grid.size() - 1);
-        if !any_deeper(terrain, from, to, thinnest) {
+        if !is_near_water(terrain, chunk, thinnest) {
             return None;
         }
+        let grid = *terrain.grid();
+        let (first, last) = grid.chunk_cells(chunk);
         let lattice = Lattice::new(last - first, detail);
         let live = LiveCells { terrain, thinnest };
         let mut coarse = Vec::with_capacity(lattice.capacity());

@@ -1,0 +1,87 @@
+// Third pass of a step of the source's own pipe model: the water cuts and lets
+// fall. What it holds then stands in the old state's place, where the fourth
+// pass carries it from.
+#define_import_path bevy_erode::gpu::pipe::published::dissolve
+
+#import bevy_erode::gpu::state::{constants, LOST, MOVED, add_exactly, exactly, ground_of, index, inside, tile_of}
+#import bevy_erode::gpu::notes::{notes, mark_ground}
+#import bevy_erode::gpu::books::book
+
+@group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
+@group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;
+@group(0) @binding(4) var<storage, read_write> load: array<vec2<f32>>;
+@group(0) @binding(5) var<storage, read> velocity: array<vec2<f32>>;
+@group(0) @binding(6) var<storage, read_write> new_rock: array<vec2<f32>>;
+@group(0) @binding(7) var<storage, read_write> new_cover: array<vec2<f32>>;
+
+// No water carries more than this; only absurd settings come near. units: m
+const MOST_LOAD: f32 = 1e6;
+
+var<workgroup> changed: atomic<u32>;
+
+fn ground_at(cell: vec2<i32>) -> f32 {
+    let at = index(cell);
+    return ground_of(rock[at], cover[at].x);
+}
+
+@compute @workgroup_size(16, 16)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(local_invocation_index) number: u32,
+) {
+    let cell = vec2<i32>(id.xy);
+    var taken = 0.0;
+    var gained = 0.0;
+    if inside(cell) {
+        let at = index(cell);
+        let last = vec2<i32>(constants.size) - 1;
+        // Central differences, one-sided at the border.
+        let low = max(cell - 1, vec2(0));
+        let high = min(cell + 1, last);
+        let span = vec2<f32>(max(high - low, vec2(1))) * constants.cell_size;
+        let rise = vec2(
+            ground_at(vec2(high.x, cell.y)) - ground_at(vec2(low.x, cell.y)),
+            ground_at(vec2(cell.x, high.y)) - ground_at(vec2(cell.x, low.y)),
+        ) / span;
+        let steep = rise.x * rise.x + rise.y * rise.y;
+        let sine = max(sqrt(steep / (1.0 + steep)), constants.published.shares.w);
+        let speed = sqrt(dot(velocity[at], velocity[at]));
+        let capacity = min(constants.capacity * sine * speed, MOST_LOAD);
+
+        let held = load[at].x;
+        let old_soil = cover[at].x;
+        let old_rock = rock[at];
+        var soil = old_soil;
+        var bedrock = old_rock;
+        var now = held;
+        if capacity > held {
+            let cut = exactly(constants.published.shares.x * (capacity - held));
+            soil = max(exactly(old_soil - cut), 0.0);
+            // What soil really gave, after rounding; rock gives the rest where
+            // no soil is left.
+            taken = exactly(old_soil - soil);
+            if cut > old_soil {
+                bedrock = add_exactly(old_rock, -exactly(cut - taken));
+                taken = cut;
+            }
+            now = exactly(held + taken);
+        } else {
+            soil = exactly(old_soil + constants.published.shares.y * (held - capacity));
+            now = max(exactly(held - exactly(soil - old_soil)), 0.0);
+        }
+        new_rock[at] = bedrock;
+        new_cover[at].x = soil;
+        load[at].x = now;
+        let rock_gain = exactly(bedrock.x - old_rock.x) + exactly(bedrock.y - old_rock.y);
+        let solid = exactly(rock_gain + exactly(soil - old_soil));
+        gained = solid + exactly(now - held);
+        if solid != 0.0 { atomicOr(&changed, 1u); }
+    }
+    let account = group.y * groups.x + group.x;
+    book(account, MOVED, 1u, number, vec4(taken, 0.0, 0.0, 0.0));
+    workgroupBarrier();
+    book(account, LOST, 1u, number, vec4(-gained, 0.0, 0.0, 0.0));
+    if number == 0u && atomicLoad(&changed) != 0u { mark_ground(tile_of(group.xy * 16u)); }
+}
