@@ -1,7 +1,7 @@
 //! Bakes: what they give, progress, cancellation, in an app and without.
 
 use crate::hills;
-use bevy::prelude::*;
+use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_erode::{parallel::Workers, prelude::*};
 use std::sync::Arc;
 
@@ -60,6 +60,67 @@ fn wrong_settings_are_told_before_anything_runs() {
     }
     let step = Bake::new(hills(1)).with_step(0.0).simulate(1.0, []);
     assert!(matches!(step.run(&progress), Err(BakeError::Settings(_))));
+}
+
+#[test]
+fn a_scene_bakes_as_it_runs_in_an_app() {
+    let scene = ErosionScene::from_ron(
+        "springs",
+        r#"(
+            terrain: (landform: Fbm(seed: 4, feature_size: 90.0, height: 30.0), size: (70, 50), soil_depth: 0.3),
+            models: (droplets: (rate: 0.5), pipe: (), thermal: ()),
+            forcing: (
+                rain: (mm_per_hour: 900.0),
+                evaporation: (mm_per_hour: 50.0),
+                sources: [(at: (20.0, 10.0), discharge: 3.0), (at: (-30.0, -12.0), discharge: 5.0), (at: (-27.0, -12.0))],
+                sinks: [(at: (18.0, 9.0), discharge: 2.0)],
+            ),
+            step: 0.125,
+        )"#,
+    )
+    .expect("a scene");
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, ErosionPlugin::default()))
+        .insert_resource(TimeUpdateStrategy::ManualDuration(
+            core::time::Duration::from_millis(125),
+        ))
+        .insert_resource(ErosionPace::StepsPerTick(1));
+    scene.apply(app.world_mut()).expect("opened");
+    while app.world().resource::<Time<Erosion>>().steps() < 40 {
+        app.update();
+    }
+
+    let land = scene.build_terrain().expect("a land");
+    let ErosionScene {
+        models, forcing, ..
+    } = scene;
+    let mut plan = forcing.bake_springs(&land);
+    plan.extend([
+        BakeModel::new::<RainSolver>(forcing.rain.expect("rain")),
+        BakeModel::new::<EvaporationSolver>(forcing.evaporation.expect("evaporation")),
+        BakeModel::new::<DropletSolver>(models.droplets.expect("droplets")),
+        BakeModel::new::<PipeSolver>(models.pipe.expect("pipe")),
+        BakeModel::new::<ThermalSolver>(models.thermal.expect("thermal")),
+    ]);
+    let baked = Bake::new(land).with_step(0.125).simulate(5.0, plan);
+    let baked = baked.run(&BakeProgress::default()).expect("baked");
+    let ledger = baked.ledger().water;
+    assert!(ledger.poured > 40.0 && ledger.drained > 0.0, "{ledger:?}");
+    let terrain = app.world().resource::<Terrain>();
+    assert_eq!(baked.state_hash(), terrain.state_hash());
+}
+
+#[test]
+fn springs_off_the_land_are_refused() {
+    let far = Vec3::new(1e4, 0.0, 0.0);
+    for model in [
+        BakeModel::source(WaterSource::default(), far),
+        BakeModel::sink(WaterSink::default(), far),
+    ] {
+        let bake = Bake::new(hills(1)).simulate(1.0, [model]);
+        let error = bake.run(&BakeProgress::default()).expect_err("refused");
+        assert!(error.to_string().contains("must be on the land"), "{error}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod app;
 mod bake;
+mod cli;
 mod contract;
 mod detail;
 mod determinism;

@@ -23,7 +23,6 @@ mod film;
 mod headless;
 mod mode;
 mod probe;
-mod relief;
 mod scenes;
 mod sky;
 mod stage;
@@ -32,7 +31,6 @@ pub use args::Options;
 pub use brush::{BrushPlugin, Painting, Tool};
 pub use film::Film;
 pub use mode::Mode;
-pub use relief::write_relief;
 pub use scenes::{read_scene, scene_names};
 pub use stage::{Stage, StageCamera, frame_camera};
 

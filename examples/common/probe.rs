@@ -8,8 +8,6 @@ use bevy_erode::{
     view::colours::{Spot, Variation},
 };
 
-use super::relief::write_relief;
-
 /// How much erosion has been simulated so far. units: s
 pub fn erosion_seconds(world: &World) -> f32 {
     world
@@ -80,12 +78,8 @@ pub fn paint_relief(world: &World, path: &Path) -> Result<(), String> {
         let depths = surface.iter_mut().zip(terrain.water());
         depths.for_each(|(height, depth)| *height += depth);
     }
-    write_relief(
-        path,
-        size.x as usize,
-        size.y as usize,
-        terrain.cell_size(),
-        &surface,
-        colour,
-    )
+    let surface = Heightmap::new(size, surface).map(|map| map.with_cell_size(terrain.cell_size()));
+    surface
+        .and_then(|surface| surface.write_relief(path, colour))
+        .map_err(|error| error.to_string())
 }

@@ -24,12 +24,14 @@ pub(crate) use task::build;
 pub use task::{BakeFinished, BakeTask, BakedTerrain};
 
 use crate::{
+    forcing::{WaterSink, WaterSource},
     models::{
         Solver,
         droplet::{DropletSolver, Droplets},
     },
     terrain::{Grid, SettingsError, Terrain, in_range},
 };
+use bevy::math::Vec3;
 use core::{
     fmt,
     sync::atomic::{AtomicBool, AtomicU32, Ordering},
@@ -91,7 +93,7 @@ impl BakeProgress {
 type Advance = Box<dyn FnMut(&mut Terrain, f32) + Send>;
 type Make = Box<dyn Fn(&Grid) -> Result<Advance, SettingsError> + Send + Sync>;
 
-/// A model to be baked: any [`Solver`], so rain too.
+/// A model to be baked: any [`Solver`], so rain too, or a spring.
 pub struct BakeModel {
     name: &'static str,
     make: Make,
@@ -113,6 +115,38 @@ impl BakeModel {
         };
         Self {
             name: S::NAME,
+            make: Box::new(make),
+        }
+    }
+
+    /// A source that pours at a world position.
+    pub fn source(source: WaterSource, at: Vec3) -> Self {
+        let make = move |grid: &Grid| {
+            source.check_at(grid, at)?;
+            // It was checked, so it pours.
+            let advance: Advance = Box::new(move |terrain, dt| {
+                let _ = source.pour(terrain, at, dt);
+            });
+            Ok(advance)
+        };
+        Self {
+            name: "WaterSource",
+            make: Box::new(make),
+        }
+    }
+
+    /// A sink that takes water at a world position.
+    pub fn sink(sink: WaterSink, at: Vec3) -> Self {
+        let make = move |grid: &Grid| {
+            sink.check_at(grid, at)?;
+            // It was checked, so it takes.
+            let advance: Advance = Box::new(move |terrain, dt| {
+                let _ = sink.drain(terrain, at, dt);
+            });
+            Ok(advance)
+        };
+        Self {
+            name: "WaterSink",
             make: Box::new(make),
         }
     }

@@ -101,6 +101,23 @@ impl WaterSource {
         in_range(SOURCE, "sediment", self.sediment, 0.0..=0.5)
     }
 
+    /// [`check`](Self::check), and whether it stands on the land.
+    pub(crate) fn check_at(&self, grid: &Grid, position: Vec3) -> Result<(), SettingsError> {
+        self.check()?;
+        disc_at(SOURCE, grid, position, self.radius).map(drop)
+    }
+
+    /// What sources are sorted by, so that the order in which they come does
+    /// not matter.
+    pub(crate) fn order(&self, at: Vec3) -> [u32; 5] {
+        let Self {
+            discharge,
+            radius,
+            sediment,
+        } = *self;
+        [at.x, at.z, discharge, radius, sediment].map(f32::to_bits)
+    }
+
     /// Pours for `dt` seconds at a world position. Returns the water poured. A
     /// `dt` that is not a positive, finite number pours nothing. units: m³
     pub fn pour(
@@ -154,6 +171,17 @@ impl WaterSink {
     pub fn check(&self) -> Result<(), SettingsError> {
         in_range(SINK, "discharge", self.discharge, 0.0..=1e9)?;
         in_range(SINK, "radius", self.radius, 0.0..=1e6)
+    }
+
+    /// [`check`](Self::check), and whether it stands on the land.
+    pub(crate) fn check_at(&self, grid: &Grid, position: Vec3) -> Result<(), SettingsError> {
+        self.check()?;
+        disc_at(SINK, grid, position, self.radius).map(drop)
+    }
+
+    /// What sinks are sorted by; see [`WaterSource::order`].
+    pub(crate) fn order(&self, at: Vec3) -> [u32; 4] {
+        [at.x, at.z, self.discharge, self.radius].map(f32::to_bits)
     }
 
     /// Takes water for `dt` seconds at a world position. Returns the water
@@ -289,17 +317,8 @@ pub(super) fn run_springs(
     let sinks = sinks.iter().map(|(e, s, own)| (place(e, own), *s, e));
     let mut sinks: Vec<_> = sinks.collect();
     // The order in which a world holds its entities may differ from run to run.
-    sources.sort_unstable_by_key(|(at, source, _)| {
-        let WaterSource {
-            discharge,
-            radius,
-            sediment,
-        } = *source;
-        [at.x, at.z, discharge, radius, sediment].map(f32::to_bits)
-    });
-    sinks.sort_unstable_by_key(|(at, sink, _)| {
-        [at.x, at.z, sink.discharge, sink.radius].map(f32::to_bits)
-    });
+    sources.sort_unstable_by_key(|(at, source, _)| source.order(*at));
+    sinks.sort_unstable_by_key(|(at, sink, _)| sink.order(*at));
 
     let dt = time.context().step_size().as_secs_f32();
     let mut wrong = Vec::new();

@@ -5,6 +5,7 @@ use super::{
     open::SceneEntity,
 };
 use crate::{
+    bake::BakeModel,
     forcing::{Evaporation, Rain, WaterSink, WaterSource},
     terrain::Terrain,
 };
@@ -97,6 +98,28 @@ impl SceneForcing {
             settings(&path, point.sink().check())?;
         }
         Ok(())
+    }
+
+    /// Sources, then sinks, on the scene's terrain, as the first models of a
+    /// bake: so they act in an app, too.
+    pub fn bake_springs(&self, terrain: &Terrain) -> Vec<BakeModel> {
+        let place = |point: &ScenePoint| point.transform(terrain).translation;
+        let sources = self
+            .sources
+            .iter()
+            .map(|point| (point.source(), place(point)));
+        let mut sources: Vec<_> = sources.collect();
+        sources.sort_by_key(|(source, at)| source.order(*at));
+        let sinks = self.sinks.iter().map(|point| (point.sink(), place(point)));
+        let mut sinks: Vec<_> = sinks.collect();
+        sinks.sort_by_key(|(sink, at)| sink.order(*at));
+        let sources = sources
+            .into_iter()
+            .map(|(source, at)| BakeModel::source(source, at));
+        let sinks = sinks
+            .into_iter()
+            .map(|(sink, at)| BakeModel::sink(sink, at));
+        sources.chain(sinks).collect()
     }
 
     /// Takes the place of the former scene's weather and springs.

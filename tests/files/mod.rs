@@ -10,17 +10,17 @@ mod world;
 use std::{env, fs, path::PathBuf, process};
 
 /// A new, empty folder that is removed afterwards.
-struct Folder(PathBuf);
+pub struct Folder(PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let path = env::temp_dir().join(format!("bevy_erode-{name}-{}", process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir(&path).expect("a new folder");
         Self(path)
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 }

@@ -8,6 +8,7 @@ mod note;
 mod options;
 mod png;
 mod raw;
+mod relief;
 mod tiff;
 
 pub use asset::{HeightmapLoader, HeightmapPlugin};
@@ -141,8 +142,7 @@ impl Heightmap {
     }
 
     /// Reads a file. Where the options name no format, its first bytes tell, or
-    /// its name: `.r16` and `.raw` are 16 bits, `.r32` and `.r32f` floats, all
-    /// little-endian.
+    /// [its name](HeightmapFormat::of_name).
     ///
     /// # Errors
     /// When the file cannot be read; otherwise as [`read`](Self::read).

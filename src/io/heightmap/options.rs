@@ -46,10 +46,14 @@ impl HeightmapFormat {
         }
     }
 
-    /// The format of a file of this name that does not say itself.
-    pub(super) fn of_name(path: &Path) -> Option<Self> {
-        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    /// The format that a file's name stands for: `.png`, `.exr`, `.tif` and
+    /// `.tiff` (of floats), `.r16` and `.raw`, `.r32` and `.r32f` (little-endian).
+    pub fn of_name(path: impl AsRef<Path>) -> Option<Self> {
+        let extension = path.as_ref().extension()?.to_str()?.to_ascii_lowercase();
         match extension.as_str() {
+            "png" => Some(Self::Png16),
+            "exr" => Some(Self::Exr),
+            "tif" | "tiff" => Some(Self::Tiff32),
             "r16" | "raw" => Some(Self::Raw16(Endian::Little)),
             "r32" | "r32f" => Some(Self::Raw32(Endian::Little)),
             _ => None,

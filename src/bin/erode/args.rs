@@ -1,0 +1,250 @@
+//! The command line.
+
+use crate::{output::Format, passes::PassOptions};
+use bevy_erode::prelude::{Borders, Endian, HeightmapFormat};
+use clap::{Args, FromArgMatches, Subcommand};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  Age a heightmap whose white is 4800 m and whose black is 400 m:
+    erode alps.png --range 400 4800 --cell-size 30 --model droplets --droplets 200000 --out aged.png
+
+  Several passes, one after the other; models joined by + run side by side:
+    erode land.exr --model droplets --droplets 200000 \\
+                   --model rain+pipe --seconds 120 --set rain.mm_per_hour=500 \\
+                   --model thermal --seconds 100 --step 0.25 --set soil_angle=30 \\
+                   --out aged.exr --masks masks --preview aged.png
+
+  A land from nothing, and one of the scenes with its own models and weather:
+    erode generate ridged --seed 7 --size 512x512 --cell-size 2 --out land.png
+    erode scene:seasons --out seasons.tif --json
+
+  erode generate --help, erode info --help and erode scenes --help say more.
+
+Exit codes: 0 done, 1 a file or the system failed, 2 the command line is wrong, 130 interrupted.
+Nothing is written before all passes are done, and no file is ever half written.";
+
+/// What the program is asked to do.
+pub enum Invocation {
+    Bake(Box<BakeArgs>),
+    Other(Command),
+}
+
+impl Invocation {
+    /// Reads the program's arguments. Ends the program where they are wrong, or
+    /// where they only ask for help.
+    pub fn parse() -> Self {
+        let about = "Ages heightmaps by erosion: droplets, flowing water, thermal weathering";
+        let command = clap::Command::new("erode")
+            .version(env!("CARGO_PKG_VERSION"))
+            .about(about)
+            .after_help(EXAMPLES)
+            .arg_required_else_help(true)
+            .args_conflicts_with_subcommands(true)
+            .subcommand_negates_reqs(true);
+        let mut command = Command::augment_subcommands(BakeArgs::augment_args(command));
+        let matches = command.get_matches_mut();
+        let read = match matches.subcommand_name() {
+            Some(_) => Command::from_arg_matches(&matches).map(Self::Other),
+            None => BakeArgs::from_arg_matches(&matches).map(|args| Self::Bake(Box::new(args))),
+        };
+        read.unwrap_or_else(|error| error.format(&mut command).exit())
+    }
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Make a land from nothing, and age it if passes are given
+    Generate(Box<GenerateArgs>),
+    /// Say what is in a heightmap, a saved state or a scene
+    Info(InfoArgs),
+    /// List the scenes that come with the program, or print one
+    Scenes(ScenesArgs),
+}
+
+#[derive(Args)]
+pub struct BakeArgs {
+    /// PNG, EXR, TIFF, RAW (.r16, .r32), saved state (.erode), scene (.ron) or scene:NAME
+    #[arg(value_name = "IN")]
+    pub source: String,
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Cover the rock with so much soil [m]
+    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    pub soil: Option<f32>,
+    /// What lies beyond the sides, as RON, e.g. '(west: Sea(level: 0.0), north: Wall)'
+    #[arg(long, value_name = "RON", value_parser = parse_borders)]
+    pub borders: Option<Borders>,
+    #[command(flatten)]
+    pub passes: PassOptions,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  erode generate ridged --seed 7 --set height=400 --size 1024x1024 --cell-size 2 --out land.png
+  erode generate 'Island(land: Ridged(seed: 3), radius: 240.0)' --out island.exr --preview island.png
+  erode generate fbm --out aged.r16 --model droplets --droplets 100000")]
+pub struct GenerateArgs {
+    /// A landform: ridged, fbm, billow, faults, conical-hill, …, or RON such as 'Island(radius: 240.0)'
+    pub land: String,
+    /// Cells along both sides
+    #[arg(long, value_name = "WxH", value_parser = parse_size, default_value = "512x512")]
+    pub size: (u32, u32),
+    /// Side of a cell [m]
+    #[arg(
+        long,
+        value_name = "M",
+        default_value_t = 2.0,
+        allow_negative_numbers = true
+    )]
+    pub cell_size: f32,
+    /// Cover the rock with so much soil [m]
+    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    pub soil: Option<f32>,
+    /// What lies beyond the sides, as RON
+    #[arg(long, value_name = "RON", value_parser = parse_borders)]
+    pub borders: Option<Borders>,
+    #[command(flatten)]
+    pub passes: PassOptions,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[derive(Args)]
+pub struct InfoArgs {
+    /// Heightmap, saved state (.erode), scene (.ron) or scene:NAME
+    #[arg(value_name = "FILE")]
+    pub source: String,
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct ScenesArgs {
+    /// Print this scene's RON, to start one of your own
+    pub name: Option<String>,
+}
+
+// What a heightmap's file does not say itself. (No doc comment here and below:
+// it would become the help of the whole command.)
+#[derive(Args)]
+pub struct InputArgs {
+    /// Side of a cell, unless the file says it [m]
+    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    pub cell_size: Option<f32>,
+    /// Heights of the least and the greatest number of the file [m]
+    #[arg(
+        long,
+        num_args = 2,
+        value_names = ["LOWEST", "HIGHEST"],
+        allow_negative_numbers = true,
+        conflicts_with = "scale"
+    )]
+    pub range: Option<Vec<f32>>,
+    /// Metres that one stands for in the file
+    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    pub scale: Option<f32>,
+    /// Cells of a RAW file
+    #[arg(long, value_name = "WxH", value_parser = parse_size)]
+    pub size: Option<(u32, u32)>,
+    /// Format, unless the file or its name says it: r16, r16be, r32, r32be
+    #[arg(long, value_name = "FORMAT", value_parser = parse_heightmap_format)]
+    pub input_format: Option<HeightmapFormat>,
+    /// Height of cells for which the file has none [m]
+    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    pub no_data: Option<f32>,
+}
+
+// What is common to all that computes.
+#[derive(Args)]
+pub struct RunArgs {
+    /// Where to write the ground: .png, .exr, .tif, .r16, .r32, or .erode for all layers
+    #[arg(long, value_name = "OUT")]
+    pub out: PathBuf,
+    /// Format, unless the name says it: png, exr, tif, tif16, r16, r16be, r32, r32be, erode
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub format: Option<Format>,
+    /// Heights of the least and the greatest number of OUT [m; as --range, else as they are]
+    #[arg(
+        long,
+        num_args = 2,
+        value_names = ["LOWEST", "HIGHEST"],
+        allow_negative_numbers = true
+    )]
+    pub out_range: Option<Vec<f32>>,
+    /// Write wear, deposit, flow, wetness, slope and soil depth into this folder
+    #[arg(long, value_name = "DIR")]
+    pub masks: Option<PathBuf>,
+    /// Format of the masks
+    #[arg(long, value_name = "FORMAT", value_parser = parse_heightmap_format, default_value = "png")]
+    pub mask_format: HeightmapFormat,
+    /// Write a shaded relief for people
+    #[arg(long, value_name = "PNG")]
+    pub preview: Option<PathBuf>,
+    /// Seed of droplets, and of a generated land
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Settings of models and weather, as in a scene: a .ron file or scene:NAME
+    #[arg(long, value_name = "FILE")]
+    pub preset: Option<String>,
+    /// Threads; the result is the same for any number [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Print a report as JSON: settings, files, ledger, timings
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing but errors (and the report, if --json)
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+fn parse_size(text: &str) -> Result<(u32, u32), String> {
+    let sides = text.split_once(['x', 'X', '×']);
+    let sides = sides.and_then(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?)));
+    let (x, y) = sides.ok_or("must be like 512x256")?;
+    // Says what a terrain would say.
+    match bevy_erode::terrain::Grid::new((x, y).into(), 1.0) {
+        Ok(_) => Ok((x, y)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn parse_borders(text: &str) -> Result<Borders, String> {
+    let borders = crate::settings::ron_options().from_str(text);
+    borders.map_err(|error| error.to_string())
+}
+
+pub fn parse_heightmap_format(text: &str) -> Result<HeightmapFormat, String> {
+    match parse_format(text)? {
+        Format::Heightmap(format) => Ok(format),
+        Format::State => Err("a saved state is no format of a heightmap".into()),
+    }
+}
+
+fn parse_format(text: &str) -> Result<Format, String> {
+    let format = match text.to_ascii_lowercase().as_str() {
+        "erode" => return Ok(Format::State),
+        "png" => HeightmapFormat::Png16,
+        "exr" => HeightmapFormat::Exr,
+        "tif" | "tiff" => HeightmapFormat::Tiff32,
+        "tif16" | "tiff16" => HeightmapFormat::Tiff16,
+        "r16" | "raw" => HeightmapFormat::Raw16(Endian::Little),
+        "r16be" => HeightmapFormat::Raw16(Endian::Big),
+        "r32" | "r32f" => HeightmapFormat::Raw32(Endian::Little),
+        "r32be" => HeightmapFormat::Raw32(Endian::Big),
+        _ => {
+            return Err(
+                "there are png, exr, tif, tif16, r16, r16be, r32, r32be, and erode for --format"
+                    .into(),
+            );
+        }
+    };
+    Ok(Format::Heightmap(format))
+}

@@ -1,0 +1,147 @@
+//! A whole run: a land, passes, files.
+
+use crate::{
+    args::{BakeArgs, RunArgs},
+    failure::Failure,
+    input::{self, Land},
+    output::Outputs,
+    passes::{Amount, Pass},
+    progress::{self, Style},
+    report::{Drift, LandReport, PassReport, Report, Timings, print},
+    scenes,
+};
+use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
+use bevy_erode::{parallel::Workers, prelude::*};
+use std::time::Instant;
+
+/// What `erode IN …` does.
+pub fn bake(args: BakeArgs) -> Result<(), Failure> {
+    let preset = read_preset(&args.run)?;
+    let passes = args.passes.passes(&preset, args.run.seed)?;
+    let is_scene = scenes::is_scene(&args.source);
+    if passes.is_empty() && !is_scene {
+        return Err(Failure::usage(
+            "what shall erode it? Say `--model` and for how long; see `erode --help`",
+        ));
+    }
+    if args.soil.is_some() && (is_scene || input::is_state(&args.source)) {
+        let reason = format!("{} has a layer of soil of its own", args.source);
+        return Err(Failure::usage(format!("--soil: {reason}")));
+    }
+    run(&args.run, passes, || {
+        let mut land = input::read(&args.source, &args.input)?;
+        land.terrain = shape(land.terrain, args.soil, args.borders)?;
+        Ok(land)
+    })
+}
+
+/// Settings for all passes; the defaults if none are asked for.
+pub fn read_preset(args: &RunArgs) -> Result<ErosionScene, Failure> {
+    match &args.preset {
+        Some(source) => scenes::read(source),
+        None => Ok(ErosionScene::default()),
+    }
+}
+
+/// Soil and borders that the command line asks for.
+pub fn shape(
+    mut terrain: Terrain,
+    soil: Option<f32>,
+    borders: Option<Borders>,
+) -> Result<Terrain, Failure> {
+    if let Some(depth) = soil {
+        let covered = terrain.with_soil_depth(depth);
+        terrain = covered.map_err(|error| Failure::usage(format!("--soil {depth}: {error}")))?;
+    }
+    if let Some(borders) = borders {
+        let bordered = terrain.with_borders(borders);
+        terrain = bordered.map_err(|error| Failure::usage(format!("--borders: {error}")))?;
+    }
+    Ok(terrain)
+}
+
+/// Gets the land, runs the passes, writes the files and says what was done.
+pub fn run(
+    args: &RunArgs,
+    mut passes: Vec<Pass>,
+    land: impl FnOnce() -> Result<Land, Failure>,
+) -> Result<(), Failure> {
+    let began = Instant::now();
+    let outputs = Outputs::plan(args)?;
+    if let Some(threads) = args.threads {
+        // This thread works, too.
+        let others = usize::from(threads) - 1;
+        ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(others).build());
+    }
+    let land = land()?;
+    if let (true, Some(scene)) = (passes.is_empty(), &land.scene) {
+        passes.push(Pass::of_scene(scene));
+    }
+    let mut terrain = land.terrain;
+    let input = LandReport::of(&land.source, &terrain);
+    let mut masks = outputs.new_masks();
+    if let Some(masks) = &mut masks {
+        masks.update(&terrain, 0.0);
+    }
+    let read = began.elapsed();
+
+    let style = Style::fitting(args.quiet);
+    let mut reports = Vec::new();
+    for (number, pass) in passes.iter().enumerate() {
+        let label = format!("pass {} of {}: {pass}", number + 1, passes.len());
+        if pass.is_dry(&terrain) {
+            style.say(&format!(
+                "{label}: there is no water and no rain, so nothing will flow; \
+                 add rain by `--model rain+…`"
+            ));
+        }
+        let before = terrain.ledger().solids.moved;
+        let progress = BakeProgress::default();
+        let bake = pass.bake(terrain);
+        let (baked, took) = progress::watch(style, &label, &progress, || bake.run(&progress));
+        terrain = baked.map_err(|error| Failure::usage(format!("{label}: {error}")))?;
+        if let Some(masks) = &mut masks {
+            let seconds = match pass.amount {
+                // Drops fall outside the time of flowing water.
+                Amount::Droplets(_) => 0.0,
+                Amount::Seconds { seconds, .. } => seconds,
+            };
+            masks.update(&terrain, seconds);
+        }
+        let moved = terrain.ledger().solids.moved - before;
+        reports.push(PassReport::of(pass, moved, took));
+    }
+    let baked = began.elapsed();
+
+    let written = outputs.write(&terrain, masks.as_ref(), land.range)?;
+    let total = began.elapsed();
+    let ledger = terrain.ledger();
+    let report = Report {
+        version: env!("CARGO_PKG_VERSION"),
+        input,
+        passes: reports,
+        output: written.ground,
+        masks: written.masks,
+        preview: written.preview,
+        ledger,
+        drift: Drift {
+            solids: ledger.solids.drift_of_total(),
+            water: ledger.water.drift_of_total(),
+        },
+        state_hash: format!("{:016x}", terrain.state_hash()),
+        threads: Workers::global().count(),
+        seconds: Timings {
+            read: read.as_secs_f64(),
+            bake: (baked - read).as_secs_f64(),
+            write: (total - baked).as_secs_f64(),
+            total: total.as_secs_f64(),
+        },
+    };
+    if args.json {
+        let json = serde_json::to_string_pretty(&report).map_err(Failure::failed)?;
+        print(&json)?;
+    } else if !args.quiet {
+        print(&report.to_string())?;
+    }
+    Ok(())
+}

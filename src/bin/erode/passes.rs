@@ -1,0 +1,417 @@
+//! Passes: models that run one after the other, in the order of the command line.
+
+use crate::{
+    failure::Failure,
+    models::{self, Kind, Model},
+    settings::Assignment,
+};
+use bevy_erode::prelude::*;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use core::fmt;
+
+/// Erosion time of a step unless another is asked for. units: s
+const STEP: f32 = 0.1;
+
+/// Models that run side by side.
+#[derive(Clone)]
+struct Together(Vec<&'static Kind>);
+
+/// An option that belongs to a pass.
+#[derive(Clone)]
+enum PassOption {
+    Model(Together),
+    Droplets(u64),
+    Seconds(f32),
+    Step(f32),
+    Set(Assignment),
+}
+
+/// The options of all passes, in the order in which they were given: each
+/// belongs to the last `--model` before it.
+#[derive(Clone)]
+pub struct PassOptions(Vec<PassOption>);
+
+impl Args for PassOptions {
+    fn augment_args(command: Command) -> Command {
+        let several = |name: &'static str, value: &'static str, help: String| {
+            let arg = Arg::new(name).long(name).value_name(value).help(help);
+            let arg = arg.action(ArgAction::Append).help_heading("Passes");
+            // So that the error is about the number.
+            arg.allow_negative_numbers(true)
+        };
+        let model = format!(
+            "Begin a pass: {}; joined by + they run side by side",
+            models::all_names()
+        );
+        let drops = "Droplets that fall, in a pass of droplets alone";
+        let step = format!("Erosion time of one step [s; default: {STEP}]");
+        let set = "Set any field of the pass's models, by RON; e.g. pipe.roughness=0.05";
+        command
+            .arg(several("model", "MODELS", model).value_parser(parse_models))
+            .arg(several("droplets", "N", drops.into()).value_parser(clap::value_parser!(u64)))
+            .arg(several("seconds", "S", "Erosion time [s]".into()).value_parser(parse_seconds))
+            .arg(several("step", "S", step).value_parser(parse_step))
+            .arg(several("set", "KEY=VALUE", set.into()).value_parser(Assignment::parse))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for PassOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        fn collect<T: Clone + Send + Sync + 'static>(
+            matches: &ArgMatches,
+            name: &str,
+            option: impl Fn(T) -> PassOption,
+            into: &mut Vec<(usize, PassOption)>,
+        ) {
+            let places = matches.indices_of(name).into_iter().flatten();
+            let values = matches.get_many::<T>(name).into_iter().flatten();
+            into.extend(places.zip(values.cloned().map(option)));
+        }
+        let mut options = Vec::new();
+        collect(matches, "model", PassOption::Model, &mut options);
+        collect(matches, "droplets", PassOption::Droplets, &mut options);
+        collect(matches, "seconds", PassOption::Seconds, &mut options);
+        collect(matches, "step", PassOption::Step, &mut options);
+        collect(matches, "set", PassOption::Set, &mut options);
+        options.sort_by_key(|(place, _)| *place);
+        Ok(Self(
+            options.into_iter().map(|(_, option)| option).collect(),
+        ))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+fn parse_models(text: &str) -> Result<Together, String> {
+    let mut kinds: Vec<&'static Kind> = Vec::new();
+    for name in text.split('+') {
+        let kind = Kind::named(name).ok_or_else(|| {
+            format!(
+                "there is no model `{name}`; there are {}",
+                models::all_names()
+            )
+        })?;
+        if kinds.iter().any(|other| other.name == kind.name) {
+            return Err(format!("`{}` is there twice", kind.name));
+        }
+        if kind.flows && kinds.iter().any(|other| other.flows) {
+            return Err("only one of pipe and shallow-water can run in a pass".into());
+        }
+        kinds.push(kind);
+    }
+    kinds.sort_by_key(|kind| kind.place());
+    Ok(Together(kinds))
+}
+
+fn parse_seconds(text: &str) -> Result<f32, String> {
+    number_within(text, 0.0, 1e9)
+}
+
+fn parse_step(text: &str) -> Result<f32, String> {
+    number_within(text, 1e-6, 86_400.0)
+}
+
+fn number_within(text: &str, low: f32, high: f32) -> Result<f32, String> {
+    let number: f32 = text.parse().map_err(|_| "it is no number")?;
+    match (low..=high).contains(&number) {
+        true => Ok(number),
+        false => Err(format!("must be {low} to {high}, was {number}")),
+    }
+}
+
+/// How much of a pass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Amount {
+    Droplets(u64),
+    Seconds { seconds: f32, step: f32 },
+}
+
+/// What runs, and for how long.
+pub struct Pass {
+    pub models: Vec<Model>,
+    pub amount: Amount,
+    /// Sources and sinks of a scene.
+    pub springs: Option<SceneForcing>,
+}
+
+impl Pass {
+    /// What a scene does by itself.
+    pub fn of_scene(scene: &ErosionScene) -> Self {
+        let ErosionScene {
+            models, forcing, ..
+        } = scene;
+        let there = |kind: &&Kind| match kind.name {
+            "rain" => forcing.rain.is_some(),
+            "evaporation" => forcing.evaporation.is_some(),
+            "droplets" => models.droplets.is_some(),
+            "pipe" => models.pipe.is_some(),
+            "shallow-water" => models.shallow_water.is_some(),
+            _ => models.thermal.is_some(),
+        };
+        let kinds = models::KINDS.iter().filter(there);
+        Self {
+            models: kinds.map(|kind| kind.choose(scene)).collect(),
+            amount: Amount::Seconds {
+                seconds: scene.seconds,
+                step: scene.step,
+            },
+            springs: Some(forcing.clone()),
+        }
+    }
+
+    /// The plan for a terrain.
+    pub fn bake(&self, terrain: Terrain) -> Bake {
+        match self.amount {
+            Amount::Droplets(count) => {
+                let settings = self.models.first().and_then(|model| {
+                    let settings = model.settings.as_any();
+                    settings.downcast_ref::<Droplets>().cloned()
+                });
+                Bake::new(terrain).droplets(settings.unwrap_or_default(), count)
+            }
+            Amount::Seconds { seconds, step } => {
+                let springs = self.springs.as_ref();
+                let springs = springs.map(|forcing| forcing.bake_springs(&terrain));
+                let models = self.models.iter().map(|model| model.settings.bake_model());
+                let models = springs.into_iter().flatten().chain(models);
+                let models: Vec<BakeModel> = models.collect();
+                Bake::new(terrain).with_step(step).simulate(seconds, models)
+            }
+        }
+    }
+
+    /// Whether a water model runs here that will never see any water.
+    pub fn is_dry(&self, terrain: &Terrain) -> bool {
+        let runs = |name: &str| self.models.iter().any(|model| model.kind.name == name);
+        let Borders {
+            west,
+            east,
+            north,
+            south,
+        } = *terrain.borders();
+        let borders = [west, east, north, south];
+        let sea = borders
+            .iter()
+            .any(|border| matches!(border, Border::Sea { .. }));
+        let springs = self.springs.as_ref();
+        self.models.iter().any(|model| model.kind.flows)
+            && !runs("rain")
+            && !sea
+            && springs.is_none_or(|forcing| forcing.sources.is_empty())
+            && terrain.water().iter().all(|depth| *depth <= 0.0)
+    }
+}
+
+impl fmt::Display for Pass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.models.iter().map(|model| model.kind.name).collect();
+        match names.is_empty() {
+            true => f.write_str("springs")?,
+            false => f.write_str(&names.join("+"))?,
+        }
+        match self.amount {
+            Amount::Droplets(count) => write!(f, ", {count} drops"),
+            Amount::Seconds { seconds, .. } => write!(f, ", {seconds} s"),
+        }
+    }
+}
+
+impl PassOptions {
+    /// Takes out what is set before any pass: it belongs to the land.
+    pub fn take_land(&mut self) -> Vec<Assignment> {
+        let is_model = |option: &PassOption| matches!(option, PassOption::Model(_));
+        let first = self.0.iter().position(is_model).unwrap_or(self.0.len());
+        let mut land = Vec::new();
+        let mut others = Vec::new();
+        for (place, option) in self.0.drain(..).enumerate() {
+            match option {
+                PassOption::Set(set) if place < first => land.push(set),
+                other => others.push(other),
+            }
+        }
+        self.0 = others;
+        land
+    }
+
+    /// The passes, with every setting checked.
+    pub fn passes(self, preset: &ErosionScene, seed: Option<u64>) -> Result<Vec<Pass>, Failure> {
+        let mut drafts: Vec<Draft> = Vec::new();
+        for option in self.0 {
+            if let PassOption::Model(together) = option {
+                drafts.push(Draft::new(together));
+                continue;
+            }
+            let Some(draft) = drafts.last_mut() else {
+                let reason = "it belongs to a pass: say `--model` before it";
+                return Err(Failure::usage(format!("{}: {reason}", option.text())));
+            };
+            let text = option.text();
+            let is_new = match option {
+                PassOption::Droplets(count) => draft.droplets.replace(count).is_none(),
+                PassOption::Seconds(seconds) => draft.seconds.replace(seconds).is_none(),
+                PassOption::Step(step) => draft.step.replace(step).is_none(),
+                PassOption::Set(set) => {
+                    draft.sets.push(set);
+                    true
+                }
+                PassOption::Model(_) => true,
+            };
+            if !is_new {
+                let reason = format!("the pass `--model {}` has one already", draft.names());
+                return Err(Failure::usage(format!("{text}: {reason}")));
+            }
+        }
+        drafts
+            .into_iter()
+            .map(|draft| draft.finish(preset, seed))
+            .collect()
+    }
+}
+
+impl PassOption {
+    /// As it was given.
+    fn text(&self) -> String {
+        match self {
+            Self::Model(together) => format!("--model {}", names(&together.0)),
+            Self::Droplets(count) => format!("--droplets {count}"),
+            Self::Seconds(seconds) => format!("--seconds {seconds}"),
+            Self::Step(step) => format!("--step {step}"),
+            Self::Set(set) => format!("--set {}", set.text),
+        }
+    }
+}
+
+fn names(kinds: &[&Kind]) -> String {
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+    names.join("+")
+}
+
+/// A pass of which not all is known yet.
+struct Draft {
+    kinds: Vec<&'static Kind>,
+    droplets: Option<u64>,
+    seconds: Option<f32>,
+    step: Option<f32>,
+    sets: Vec<Assignment>,
+}
+
+impl Draft {
+    fn new(together: Together) -> Self {
+        Self {
+            kinds: together.0,
+            droplets: None,
+            seconds: None,
+            step: None,
+            sets: Vec::new(),
+        }
+    }
+
+    fn names(&self) -> String {
+        names(&self.kinds)
+    }
+
+    fn finish(self, preset: &ErosionScene, seed: Option<u64>) -> Result<Pass, Failure> {
+        let amount = self.amount()?;
+        let mut models: Vec<Model> = Vec::new();
+        for kind in &self.kinds {
+            let mut model = kind.choose(preset);
+            if let Some(seed) = seed
+                && model.has("seed")
+            {
+                let set = Assignment {
+                    model: None,
+                    key: "seed".into(),
+                    value: seed.to_string(),
+                    text: format!("seed={seed}"),
+                };
+                model.set(&set)?;
+            }
+            models.push(model);
+        }
+        for set in &self.sets {
+            let model = find(&mut models, set)?;
+            model.set(set)?;
+        }
+        for model in &models {
+            model.check(&self.sets)?;
+        }
+        Ok(Pass {
+            models,
+            amount,
+            springs: None,
+        })
+    }
+
+    fn amount(&self) -> Result<Amount, Failure> {
+        let wrong = |reason: &str| {
+            let pass = format!("--model {}", self.names());
+            Err(Failure::usage(format!("{pass}: {reason}")))
+        };
+        let droplets_alone = self.names() == "droplets";
+        match (self.droplets, self.seconds) {
+            (Some(_), Some(_)) => wrong("say either `--droplets` or `--seconds`, not both"),
+            (Some(_), None) if !droplets_alone => {
+                wrong("`--droplets` is for a pass of droplets alone; say `--seconds`")
+            }
+            (Some(_), None) if self.step.is_some() => {
+                wrong("`--step` goes with `--seconds`, not with `--droplets`")
+            }
+            (Some(count), None) => Ok(Amount::Droplets(count)),
+            (None, Some(seconds)) => Ok(Amount::Seconds {
+                seconds,
+                step: self.step.unwrap_or(STEP),
+            }),
+            (None, None) if droplets_alone => wrong("say how many `--droplets`, or `--seconds`"),
+            (None, None) => wrong("say for how many `--seconds`"),
+        }
+    }
+}
+
+/// The model of a pass that an assignment means.
+fn find<'a>(models: &'a mut [Model], set: &Assignment) -> Result<&'a mut Model, Failure> {
+    let wrong = |reason: String| Failure::usage(format!("--set {}: {reason}", set.text));
+    let meant = |model: &Model| match &set.model {
+        Some(name) => model.kind.name == name,
+        None => true,
+    };
+    let names =
+        |models: &[Model]| -> Vec<&str> { models.iter().map(|model| model.kind.name).collect() };
+    if let Some(name) = &set.model
+        && !models.iter().any(meant)
+    {
+        let there = names(models).join(" and ");
+        return Err(wrong(format!(
+            "the pass has no model `{name}`, but {there}"
+        )));
+    }
+    let found: Vec<usize> = (0..models.len())
+        .filter(|&i| meant(&models[i]) && models[i].has(&set.key))
+        .collect();
+    match found[..] {
+        [one] => Ok(&mut models[one]),
+        [] => {
+            let there = models.iter().filter(|model| meant(model)).map(|model| {
+                let fields = model.settings.names().join(", ");
+                format!("`{}` has {fields}", model.kind.name)
+            });
+            let there: Vec<String> = there.collect();
+            Err(wrong(format!(
+                "there is no setting `{}`; {}",
+                set.key,
+                there.join("; ")
+            )))
+        }
+        _ => {
+            let both = found.iter().map(|&i| models[i].kind.name);
+            let both: Vec<String> = both.map(|name| format!("{name}.{}", set.key)).collect();
+            Err(wrong(format!("say which: {}", both.join(" or "))))
+        }
+    }
+}

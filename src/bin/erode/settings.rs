@@ -1,0 +1,87 @@
+//! Settings by name: any field of any model, by RON.
+
+use ron::{Options, extensions::Extensions, ser::PrettyConfig};
+use serde::{Serialize, de::DeserializeOwned};
+
+/// The same leniency as in scenes: `streams=()` may stand for `Some(())`.
+pub fn ron_options() -> Options {
+    Options::default()
+        .with_default_extension(Extensions::IMPLICIT_SOME | Extensions::UNWRAP_VARIANT_NEWTYPES)
+}
+
+/// `KEY=VALUE` or `MODEL.KEY=VALUE`.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    pub model: Option<String>,
+    pub key: String,
+    pub value: String,
+    /// As it was given, for messages.
+    pub text: String,
+}
+
+impl Assignment {
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (place, value) = text.split_once('=').ok_or("must be like key=value")?;
+        let (model, key) = match place.trim().split_once('.') {
+            Some((model, key)) => (Some(plain_name(model)), key),
+            None => (None, place.trim()),
+        };
+        if key.is_empty() || value.trim().is_empty() {
+            return Err("must be like key=value".into());
+        }
+        Ok(Self {
+            model,
+            key: key.into(),
+            value: value.trim().into(),
+            text: text.into(),
+        })
+    }
+}
+
+/// A name as it is compared: `Shallow_Water` is `shallow-water`.
+pub fn plain_name(name: &str) -> String {
+    name.trim().to_ascii_lowercase().replace('_', "-")
+}
+
+/// The fields of settings, in order, with their values as RON.
+fn fields<T: Serialize>(settings: &T) -> Result<Vec<(String, String)>, ron::Error> {
+    // One level of lines: each field is one.
+    let lines = PrettyConfig::new()
+        .depth_limit(1)
+        .new_line("\n")
+        .indentor("");
+    let text = ron_options().to_string_pretty(settings, lines)?;
+    let field = |line: &str| {
+        let (name, value) = line.trim_end_matches(',').split_once(':')?;
+        Some((name.trim().to_owned(), value.trim().to_owned()))
+    };
+    Ok(text.lines().filter_map(field).collect())
+}
+
+/// Names of all fields.
+pub fn names<T: Serialize>(settings: &T) -> Vec<String> {
+    let fields = fields(settings).unwrap_or_default();
+    fields.into_iter().map(|(name, _)| name).collect()
+}
+
+/// The settings with another value in a field that they have.
+pub fn with_field<T: Serialize + DeserializeOwned>(
+    settings: &T,
+    key: &str,
+    value: &str,
+) -> Result<T, String> {
+    let mut fields = fields(settings).map_err(|error| error.to_string())?;
+    for (name, old) in &mut fields {
+        if name == key {
+            *old = value.into();
+        }
+    }
+    let fields: Vec<String> = fields
+        .into_iter()
+        .map(|(name, value)| format!("{name}:{value}\n"))
+        .collect();
+    let text = format!("({})", fields.join(","));
+    // The place is one in this text, so of no use to anybody.
+    let read = ron_options().from_str(&text);
+    read.map_err(|error| error.code.to_string())
+}

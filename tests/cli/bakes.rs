@@ -1,0 +1,264 @@
+//! What a bake gives: what the library gives, on any threads.
+
+use super::{erode, make_hills, names, report};
+use crate::files::Folder;
+use bevy::math::UVec2;
+use bevy_erode::prelude::*;
+use serde_json::{Value, json};
+
+/// The land that [`make_hills`] makes.
+fn hills() -> Terrain {
+    let land = Fbm::seeded(3).with_height(120.0).with_feature_size(150.0);
+    Terrain::generate(&land, UVec2::splat(64), 4.0).expect("valid")
+}
+
+fn hash(terrain: &Terrain) -> Value {
+    json!(format!("{:016x}", terrain.state_hash()))
+}
+
+fn run(bake: Bake) -> Terrain {
+    bake.run(&BakeProgress::default()).expect("baked")
+}
+
+#[test]
+fn passes_run_in_order_and_give_what_the_library_gives() {
+    let folder = Folder::new("cli-passes");
+    let made = make_hills(&folder, "land.exr");
+    assert_eq!(made["state_hash"], hash(&hills()));
+
+    let thermal = Thermal {
+        soil_angle: 25.0,
+        bedrock_angle: 35.0,
+        ..Thermal::default()
+    };
+    let slides = || [BakeModel::new::<ThermalSolver>(thermal.clone())];
+    let drops = Droplets::seeded(9);
+    let bake = Bake::new(hills()).with_step(0.1);
+    let rained_first = run(bake.droplets(drops.clone(), 20_000).simulate(5.0, slides()));
+    let bake = Bake::new(hills()).with_step(0.1);
+    let slid_first = run(bake.simulate(5.0, slides()).droplets(drops, 20_000));
+
+    let drops = "--model droplets --droplets 20000";
+    let slides = "--model thermal --seconds 5 --set soil_angle=25 --set thermal.bedrock_angle=35";
+    for threads in [1, 2, 5] {
+        let rest = format!("--seed 9 --threads {threads} --out out.exr");
+        let report_of = |passes: &str| report(&folder, &format!("land.exr {passes} {rest}"));
+        let first = report_of(&format!("{drops} {slides}"));
+        assert_eq!(
+            first["state_hash"],
+            hash(&rained_first),
+            "{threads} threads"
+        );
+        assert_eq!(first["threads"], threads);
+        let second = report_of(&format!("{slides} {drops}"));
+        assert_eq!(second["state_hash"], hash(&slid_first), "{threads} threads");
+        assert_eq!(first["passes"][0]["droplets"], 20_000);
+        assert_eq!(second["passes"][0]["models"][0]["name"], "thermal");
+        assert_eq!(
+            second["passes"][0]["models"][0]["settings"]["soil_angle"],
+            25.0
+        );
+        assert_eq!(second["passes"][1]["models"][0]["settings"]["seed"], 9);
+    }
+    let written = Heightmap::read_file(folder.file("out.exr"), &HeightmapOptions::default());
+    assert_eq!(written.expect("a map").values, slid_first.ground_heights());
+}
+
+/// Numbers of a small bake, so that a change of any default is noticed.
+#[test]
+fn a_small_bake_moves_what_it_always_moved() {
+    let folder = Folder::new("cli-golden");
+    make_hills(&folder, "land.exr");
+    let passes = "--model droplets --droplets 20000 --model thermal --seconds 5 \
+                  --model rain+pipe --seconds 5 --set rain.mm_per_hour=2000 --seed 9";
+    let report = report(&folder, &format!("land.exr {passes} --out out.png"));
+    let is = |value: &Value, expected: f64| {
+        let value = value.as_f64().expect("a number");
+        assert!(
+            (value / expected - 1.0).abs() < 1e-3,
+            "{value}, not {expected}"
+        );
+    };
+    is(&report["input"]["lowest"], GOLDEN[0]);
+    is(&report["output"]["highest"], GOLDEN[1]);
+    is(&report["passes"][0]["moved"], GOLDEN[2]);
+    is(&report["passes"][1]["moved"], GOLDEN[3]);
+    is(&report["passes"][2]["moved"], GOLDEN[4]);
+    is(&report["ledger"]["solids"]["left"], GOLDEN[5]);
+    is(&report["ledger"]["water"]["rained"], GOLDEN[6]);
+    for drift in ["solids", "water"] {
+        let drift = report["drift"][drift].as_f64().expect("a number");
+        assert!(drift.abs() < 1e-9, "{drift}");
+    }
+    let seconds = |part: &str| report["seconds"][part].as_f64().expect("a number");
+    assert!(seconds("total") >= seconds("bake") && seconds("bake") > 0.0);
+}
+
+/// Lowest before and highest after (m), moved by each pass, gone over the border,
+/// rained (m³).
+const GOLDEN: [f64; 7] = [
+    -12.0085, 146.250, 96_827.8, 20_275.2, 21.5342, 2_967.51, 182.044,
+];
+
+#[test]
+fn models_of_a_pass_run_side_by_side() {
+    let folder = Folder::new("cli-together");
+    make_hills(&folder, "land.exr");
+    let expected = run(Bake::new(hills().with_soil_depth(0.5).expect("valid"))
+        .with_step(0.25)
+        .simulate(
+            4.0,
+            [
+                BakeModel::new::<RainSolver>(Rain::mm_per_hour(3000.0)),
+                BakeModel::new::<EvaporationSolver>(Evaporation::mm_per_hour(70.0)),
+                BakeModel::new::<ShallowWaterSolver>(ShallowWater::default()),
+                BakeModel::new::<ThermalSolver>(Thermal::default()),
+            ],
+        ));
+    // In whatever order they are named, they act as in an app.
+    for models in [
+        "rain+evaporation+shallow-water+thermal",
+        "Thermal+shallow_water+evaporation+rain",
+    ] {
+        let set = "--set rain.mm_per_hour=3000 --set evaporation.mm_per_hour=70";
+        let pass = format!("--model {models} --seconds 4 --step 0.25 {set}");
+        let line = format!("land.exr --soil 0.5 {pass} --out out.erode");
+        assert_eq!(report(&folder, &line)["state_hash"], hash(&expected));
+    }
+    // Nothing of it is lost in a saved state, which can be gone on with.
+    let saved = SavedState::read_file(folder.file("out.erode")).expect("a state");
+    assert_eq!(saved.terrain().state_hash(), expected.state_hash());
+    let more = report(
+        &folder,
+        "out.erode --model thermal --seconds 1 --out more.tif",
+    );
+    let bake = Bake::new(saved.into_terrain()).with_step(0.1);
+    let expected = run(bake.simulate(1.0, [BakeModel::new::<ThermalSolver>(Thermal::default())]));
+    assert_eq!(more["state_hash"], hash(&expected));
+}
+
+#[test]
+fn scenes_run_by_themselves_or_as_lands() {
+    let folder = Folder::new("cli-scenes");
+    let text = r#"(
+        terrain: (landform: Fbm(seed: 2, height: 40.0), size: (48, 40), soil_depth: 1.0),
+        models: (pipe: (roughness: 0.05), thermal: ()),
+        forcing: (rain: (mm_per_hour: 2000.0), sources: [(at: (10.0, 5.0), discharge: 4.0)]),
+        seconds: 3.0,
+        step: 0.05,
+    )"#;
+    std::fs::write(folder.file("mine.scene.ron"), text).expect("writable");
+    let scene = ErosionScene::from_ron("mine", text).expect("a scene");
+    let land = scene.build_terrain().expect("a land");
+    let mut models = scene.forcing.bake_springs(&land);
+    models.extend([
+        BakeModel::new::<RainSolver>(scene.forcing.rain.clone().expect("rain")),
+        BakeModel::new::<PipeSolver>(scene.models.pipe.clone().expect("pipe")),
+        BakeModel::new::<ThermalSolver>(Thermal::default()),
+    ]);
+    let expected = run(Bake::new(land.clone())
+        .with_step(0.05)
+        .simulate(3.0, models));
+    let own = report(&folder, "mine.scene.ron --out out.r32");
+    assert_eq!(own["state_hash"], hash(&expected));
+    assert!(own["ledger"]["water"]["poured"].as_f64() > Some(10.0));
+
+    let drops = report(
+        &folder,
+        "mine.scene.ron --model droplets --droplets 500 --out out.r32",
+    );
+    let expected = run(Bake::new(land).droplets(Droplets::default(), 500));
+    assert_eq!(drops["state_hash"], hash(&expected));
+}
+
+#[test]
+fn the_programs_own_scenes_are_those_of_the_crate() {
+    let folder = Folder::new("cli-own-scenes");
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes");
+    let listed = erode(&folder, "scenes").out;
+    let listed: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    let files = names(&assets);
+    let files: Vec<&str> = files
+        .iter()
+        .filter_map(|file| file.strip_suffix(".scene.ron"))
+        .collect();
+    assert_eq!(listed, files);
+    for name in listed {
+        let text = std::fs::read_to_string(assets.join(format!("{name}.scene.ron")));
+        assert_eq!(
+            erode(&folder, &format!("scenes {name}")).out,
+            text.expect("a file")
+        );
+        let about = report(&folder, &format!("info scene:{name}"));
+        assert!(
+            about["scene"]["title"]
+                .as_str()
+                .is_some_and(|title| !title.is_empty())
+        );
+    }
+}
+
+/// Every number of every model can be set, and presets are overruled.
+#[test]
+fn every_setting_can_be_set() {
+    let folder = Folder::new("cli-settings");
+    report(&folder, "generate billow --size 4x4 --out land.r32");
+    let raw = "land.r32 --size 4x4 --cell-size 2 --out out.r32";
+    for model in [
+        "rain",
+        "evaporation",
+        "droplets",
+        "pipe",
+        "shallow-water",
+        "thermal",
+    ] {
+        let pass = format!("{raw} --model {model} --seconds 0");
+        let settings = |report: &Value| report["passes"][0]["models"][0]["settings"].clone();
+        let defaults = settings(&report(&folder, &pass));
+        let mut expected = defaults.clone();
+        let mut line = pass.clone();
+        for (key, value) in defaults.as_object().expect("fields") {
+            if let Some(number) = value.as_f64() {
+                // Any other number that is still in range.
+                let other = if value.is_u64() {
+                    number + 1.0
+                } else {
+                    number * 0.5
+                };
+                line += &format!(" --set {key}={other}");
+                expected[key] = match value.is_u64() {
+                    true => json!(other as u64),
+                    false => json!(other),
+                };
+            }
+        }
+        assert_ne!(expected, defaults);
+        let set = settings(&report(&folder, &line));
+        for (key, value) in expected.as_object().expect("fields") {
+            match (value.as_f64(), set[key].as_f64()) {
+                (Some(a), Some(b)) => assert!((a - b).abs() <= 1e-6 * a.abs(), "{model}.{key}"),
+                _ => assert_eq!(value, &set[key], "{model}.{key}"),
+            }
+        }
+    }
+    // What is no number: an option and a pattern.
+    let line = format!("{raw} --model droplets --seconds 0 --set streams=()");
+    let streams = &report(&folder, &line)["passes"][0]["models"][0]["settings"]["streams"];
+    assert!(streams.is_object(), "{streams}");
+    let rain = "--model rain --seconds 0 --set pattern=Drops(radius:2.0,depth:0.01,seed:4)";
+    let settings = &report(&folder, &format!("{raw} {rain}"))["passes"][0]["models"][0]["settings"];
+    assert_eq!(settings["pattern"]["Drops"]["seed"], 4);
+
+    let preset =
+        "(models: (thermal: (shelter: 0.75, mobility: 3.5)), forcing: (rain: (mm_per_hour: 9)))";
+    std::fs::write(folder.file("preset.ron"), preset).expect("writable");
+    let pass = "--model thermal+rain --seconds 0 --set mobility=1.5 --preset preset.ron";
+    let models = &report(&folder, &format!("{raw} {pass}"))["passes"][0]["models"];
+    assert_eq!(models[0]["settings"]["mm_per_hour"], 9.0);
+    assert_eq!(models[1]["settings"]["shelter"], 0.75);
+    assert_eq!(models[1]["settings"]["mobility"], 1.5);
+    assert_eq!(models[1]["settings"]["breaking"], 0.02);
+}
