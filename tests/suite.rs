@@ -11,6 +11,7 @@ mod files;
 mod forcing;
 mod lockstep;
 mod masks;
+mod meander;
 mod oracle;
 mod physics;
 mod picking;
