@@ -29,6 +29,8 @@ mod oracle;
 mod game;
 #[path = "speed/gpu.rs"]
 mod gpu;
+#[path = "speed/river.rs"]
+mod river;
 #[path = "speed/screen.rs"]
 mod screen;
 
@@ -62,6 +64,8 @@ fn main() {
             "solves/s",
             shallow_water_1d_solves,
         ),
+        ("meander_300", "ms", river::meander_300),
+        ("meander_10000", "ms", river::meander_10000),
         ("rain_1024", "ms", rain),
         ("mesh_full_1024", "ms", mesh_full),
         ("mesh_chunk", "ms", mesh_chunk),

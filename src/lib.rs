@@ -44,6 +44,7 @@ pub mod prelude {
         models::{
             Solver,
             droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
+            meander::{GridGround, MeanderingRiver, RiverSolver},
             pipe::{PipeModel, PipeSolver, PublishedPipe},
             plugin::ErosionFault,
             shallow_water::{PublishedShallowWater, ShallowWater, ShallowWaterSolver},

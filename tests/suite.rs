@@ -12,6 +12,7 @@ mod files;
 mod forcing;
 mod lockstep;
 mod masks;
+mod meander;
 mod oracle;
 mod physics;
 mod picking;

@@ -1,0 +1,96 @@
+//! How water knows that it runs through a bend.
+
+use super::kernels::left;
+use crate::terrain::{SettingsError, in_range};
+use bevy::math::DVec2;
+
+/// The sign of a bend: positive to the left, so the outer bank is on the right.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CurveSignal {
+    /// Turning rate of the neighbours' mean velocity, smoothed over a time, by
+    /// speed: close to the true curvature of the stream. units: 1/m
+    Smoothed {
+        /// Time to smooth over. units: s
+        time: f32,
+    },
+    /// The paper's: a particle adds up its own turns. units: radians
+    Accumulated {
+        /// Smaller turns within a step do not count. units: radians
+        least_turn: f32,
+        /// Time in which it forgets; the paper never does. units: s
+        decay: f32,
+        /// Largest sum; the paper has none. units: radians
+        limit: f32,
+    },
+}
+
+impl CurveSignal {
+    pub(super) fn check(&self) -> Result<(), SettingsError> {
+        const M: &str = "MeanderingRiver";
+        match *self {
+            Self::Smoothed { time } => in_range(M, "curve.time", time, 0.0..=1e6),
+            Self::Accumulated {
+                least_turn,
+                decay,
+                limit,
+            } => {
+                in_range(M, "curve.least_turn", least_turn, 0.0..=4.0)?;
+                in_range(M, "curve.decay", decay, 1e-3..=f32::INFINITY)?;
+                in_range(M, "curve.limit", limit, 0.0..=f32::INFINITY)
+            }
+        }
+    }
+
+    /// A particle's signal after a step in which the mean velocity around it
+    /// and its own one turned.
+    pub(super) fn follow(&self, signal: f64, mean: Turn, own: Turn, dt: f64) -> f64 {
+        match *self {
+            Self::Smoothed { time } => {
+                let speed = mean.to.length();
+                if speed < 1e-6 {
+                    return signal;
+                }
+                let curvature = mean.sine() / (dt * speed);
+                signal + (curvature - signal) * (dt / (f64::from(time) + dt))
+            }
+            Self::Accumulated {
+                least_turn,
+                decay,
+                limit,
+            } => {
+                let turn = own.sine();
+                let counted = if turn.abs() > f64::from(least_turn) {
+                    turn
+                } else {
+                    0.0
+                };
+                let limit = f64::from(limit);
+                let kept = signal / (1.0 + dt / f64::from(decay));
+                (kept + counted).clamp(-limit, limit)
+            }
+        }
+    }
+}
+
+/// A velocity before and after a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    pub from: DVec2,
+    pub to: DVec2,
+}
+
+impl Turn {
+    /// Sine of the angle, positive to the left; a half turn counts as a quarter.
+    fn sine(&self) -> f64 {
+        let size = (self.from.length_squared() * self.to.length_squared()).sqrt();
+        if size < 1e-12 {
+            return 0.0;
+        }
+        let sine = left(self.from).dot(self.to) / size;
+        if self.from.dot(self.to) >= 0.0 {
+            sine
+        } else {
+            sine.signum()
+        }
+    }
+}

@@ -1,0 +1,466 @@
+//! The ground as a grid of heights, centred on the origin. Rows run along the
+//! second coordinate, as in the terrain; a point is a cell.
+
+use super::{Cut, Ground, MeanderingRiver, Surface, kernels::whole};
+use crate::parallel::Workers;
+use bevy::math::{DVec2, UVec2};
+use thiserror::Error;
+
+/// Cells along a tile's side. Only tiles that changed lately are settled.
+const TILE: usize = 16;
+/// Shares of the height beyond the talus that slide at once: the isotropic
+/// nine-point weights, a fifth in all, which is stable.
+const AXIS_SHARE: f64 = 0.2 * 2.0 / 3.0;
+const DIAGONAL_SHARE: f64 = 0.2 / 6.0;
+/// Largest part of a bank that one cut takes.
+const MOST_OF_A_BANK: f64 = 0.5;
+
+/// How a cut moves a bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SidewaysRule {
+    /// The bank moves back at the speed of the cut: what is taken is in
+    /// proportion to its height.
+    Advance,
+    /// The paper's: the point and its neighbour in the direction of the cut are
+    /// both lowered, however high the bank is.
+    TwoPoints,
+}
+
+/// Why a ground cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum GroundError {
+    /// The grid has no cells or too many.
+    #[error("a ground of {} × {} cells cannot be", .0.x, .0.y)]
+    Size(UVec2),
+    /// The cell size is not a positive, finite number.
+    #[error("the cell size must be a positive, finite number")]
+    CellSize,
+    /// A plane has another number of values than the grid has cells.
+    #[error("the {0} must have one value a cell")]
+    Length(&'static str),
+    /// A value is out of its range.
+    #[error("the {0} has a value that cannot be")]
+    Value(&'static str),
+}
+
+/// A grid of heights with soft deposits and hardness.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridGround {
+    width: usize,
+    height: usize,
+    cell: f64,
+    heights: Vec<f64>,
+    /// Thickness of what was laid down lately, part of the height. units: m
+    soft: Vec<f64>,
+    hardness: Option<Vec<f32>>,
+    /// Level of the floodplain. units: m
+    plain: Vec<f64>,
+    tiles_x: usize,
+    /// Seconds since each tile was settled, and whether it changed since.
+    waiting: Vec<(f64, bool)>,
+}
+
+impl GridGround {
+    /// A ground of these heights (m), row by row, whose cells have this size
+    /// (m). Its floodplain lies at these heights too.
+    pub fn new(size: UVec2, cell_size: f64, heights: Vec<f64>) -> Result<Self, GroundError> {
+        let (width, height) = (size.x as usize, size.y as usize);
+        let cells = width
+            .checked_mul(height)
+            .filter(|n| (1..=1 << 28).contains(n));
+        let cells = cells.ok_or(GroundError::Size(size))?;
+        if !(cell_size > 0.0 && cell_size.is_finite()) {
+            return Err(GroundError::CellSize);
+        }
+        checked("heights", &heights, cells, |h| h.is_finite())?;
+        let tiles_x = width.div_ceil(TILE);
+        Ok(Self {
+            width,
+            height,
+            cell: cell_size,
+            plain: heights.clone(),
+            soft: vec![0.0; cells],
+            hardness: None,
+            tiles_x,
+            waiting: vec![(0.0, false); tiles_x * height.div_ceil(TILE)],
+            heights,
+        })
+    }
+
+    /// Sets how many times slower each cell is cut than soil.
+    pub fn with_hardness(mut self, hardness: Vec<f32>) -> Result<Self, GroundError> {
+        let valid = |h: &f32| *h > 0.0 && h.is_finite();
+        checked("hardness", &hardness, self.heights.len(), valid)?;
+        self.hardness = Some(hardness);
+        Ok(self)
+    }
+
+    /// Sets the level (m) up to which bars grow.
+    pub fn with_plain(mut self, plain: Vec<f64>) -> Result<Self, GroundError> {
+        checked("floodplain", &plain, self.heights.len(), |h| h.is_finite())?;
+        self.plain = plain;
+        Ok(self)
+    }
+
+    /// Finds the floodplain: hollows narrower than twice `reach` (m) are level
+    /// with the land beside them.
+    pub fn with_plain_over_hollows(mut self, reach: f64) -> Self {
+        let reach = (reach / self.cell).ceil().max(0.0) as usize;
+        let size = (self.width, self.height);
+        let raised = window(&self.heights, size, reach, f64::max);
+        self.plain = window(&raised, size, reach, f64::min);
+        // A plane's border has no land beyond to be level with.
+        for (plain, ground) in self.plain.iter_mut().zip(&self.heights) {
+            *plain = plain.max(*ground);
+        }
+        self
+    }
+
+    /// Size in cells.
+    pub fn size(&self) -> UVec2 {
+        UVec2::new(self.width as u32, self.height as u32)
+    }
+
+    /// Side of a cell. units: m
+    pub fn cell_size(&self) -> f64 {
+        self.cell
+    }
+
+    /// Heights, row by row. units: m
+    pub fn heights(&self) -> &[f64] {
+        &self.heights
+    }
+
+    /// Thickness of deposits that have not hardened, part of the heights.
+    /// units: m
+    pub fn soft(&self) -> &[f64] {
+        &self.soft
+    }
+
+    /// Level of the floodplain. units: m
+    pub fn plain(&self) -> &[f64] {
+        &self.plain
+    }
+
+    /// Middle of a cell. units: m
+    pub fn centre(&self, cell: usize) -> DVec2 {
+        let (column, row) = (cell % self.width, cell / self.width);
+        let middle = self.middle();
+        DVec2::new(column as f64 - middle.x, row as f64 - middle.y) * self.cell
+    }
+
+    /// Column and row of the origin.
+    fn middle(&self) -> DVec2 {
+        DVec2::new((self.width - 1) as f64, (self.height - 1) as f64) * 0.5
+    }
+
+    fn touch(&mut self, cell: usize) {
+        let tile = cell / self.width / TILE * self.tiles_x + cell % self.width / TILE;
+        self.waiting[tile].1 = true;
+    }
+
+    fn lower(&mut self, cell: usize, depth: f64) {
+        self.heights[cell] -= depth;
+        self.soft[cell] = (self.soft[cell] - depth).max(0.0);
+        self.touch(cell);
+    }
+
+    /// The neighbour along an axis, if there is one.
+    fn beside(&self, cell: usize, column: isize, row: isize) -> Option<usize> {
+        let x = (cell % self.width).checked_add_signed(column)?;
+        let y = (cell / self.width).checked_add_signed(row)?;
+        (x < self.width && y < self.height).then(|| y * self.width + x)
+    }
+
+    /// Depths that a cut takes at its point and at the neighbour ahead.
+    fn depths(&self, settings: &MeanderingRiver, cut: &Cut) -> (f64, Option<(usize, f64)>) {
+        let here = self.heights[cut.point];
+        let down = cut.down.min((here - cut.floor).max(0.0));
+        match settings.rule {
+            SidewaysRule::Advance => {
+                // Upwind: the bank takes on the height behind it.
+                let back = |speed: f64, column: isize, row: isize| {
+                    let behind = self.beside(cut.point, column, row);
+                    let step = behind.map_or(0.0, |cell| (here - self.heights[cell]).max(0.0));
+                    (speed.abs() / self.cell).min(MOST_OF_A_BANK) * step
+                };
+                let Cut { sideways, .. } = *cut;
+                let x = back(sideways.x, -(sideways.x.signum() as isize), 0);
+                let y = back(sideways.y, 0, -(sideways.y.signum() as isize));
+                (down + x + y, None)
+            }
+            SidewaysRule::TwoPoints => {
+                let Cut { sideways, .. } = *cut;
+                let along_x = sideways.x.abs() > sideways.y.abs();
+                let ahead = if along_x {
+                    self.beside(cut.point, sideways.x.signum() as isize, 0)
+                } else {
+                    self.beside(cut.point, 0, sideways.y.signum() as isize)
+                };
+                let depth = sideways.length();
+                (
+                    down,
+                    ahead.filter(|_| depth > 0.0).map(|cell| (cell, depth)),
+                )
+            }
+        }
+    }
+
+    /// New heights and soft layers of a tile's cells, and whether any slid.
+    fn slide(&self, settings: &MeanderingRiver, tile: usize) -> (Vec<(f64, f64)>, bool) {
+        let rest = f64::from(settings.talus) * self.cell;
+        let rests = [rest, rest * core::f64::consts::SQRT_2];
+        let harden = libm::exp(-f64::from(settings.hardening) * self.waiting[tile].0);
+        let mut slid = false;
+        let mut out = Vec::with_capacity(TILE * TILE);
+        for cell in self.tile_cells(tile) {
+            let here = self.heights[cell];
+            let inner = |n: usize, end: usize| n > 0 && n + 1 < end;
+            let (x, y) = (cell % self.width, cell / self.width);
+            let whole_ring = inner(x, self.width) && inner(y, self.height);
+            let (mut gain, mut loss) = ([0.0; 8], [0.0; 8]);
+            for (i, (column, row)) in RING.into_iter().enumerate() {
+                let other = if whole_ring {
+                    cell.wrapping_add_signed(row * self.width as isize + column)
+                } else {
+                    match self.beside(cell, column, row) {
+                        Some(other) => other,
+                        None => continue,
+                    }
+                };
+                let rise = self.heights[other] - here;
+                let (rest, share) = if i < 4 {
+                    (rests[0], AXIS_SHARE)
+                } else {
+                    (rests[1], DIAGONAL_SHARE)
+                };
+                let moved = whole(share * (rise.abs() - rest).max(0.0));
+                if rise > 0.0 {
+                    gain[i] = moved;
+                } else {
+                    loss[i] = moved;
+                }
+            }
+            // Multiples of 2⁻³⁶: the same in any order.
+            let (gain, loss): (f64, f64) = (gain.iter().sum(), loss.iter().sum());
+            slid |= gain > 0.0 || loss > 0.0;
+            let soft = (self.soft[cell] * harden - loss).max(0.0) + gain;
+            out.push((here + (gain - loss), soft));
+        }
+        (out, slid)
+    }
+
+    fn tile_cells(&self, tile: usize) -> impl Iterator<Item = usize> + use<> {
+        let (x, y) = (tile % self.tiles_x * TILE, tile / self.tiles_x * TILE);
+        let (x1, y1) = ((x + TILE).min(self.width), (y + TILE).min(self.height));
+        let width = self.width;
+        (y..y1).flat_map(move |row| (x..x1).map(move |column| row * width + column))
+    }
+}
+
+/// The eight neighbours, those along the axes first.
+const RING: [(isize, isize); 8] = [
+    (-1, 0),
+    (1, 0),
+    (0, -1),
+    (0, 1),
+    (-1, -1),
+    (1, -1),
+    (-1, 1),
+    (1, 1),
+];
+
+impl Ground for GridGround {
+    fn bounds(&self) -> (DVec2, DVec2) {
+        let half = DVec2::new(self.width as f64, self.height as f64) * (0.5 * self.cell);
+        (-half, half)
+    }
+
+    #[inline]
+    fn surface(&self, at: DVec2) -> Surface {
+        let (middle, u) = (self.middle(), at / self.cell);
+        // Both weights by themselves, not one as the rest of the other: so the
+        // mirrored place has the mirrored weights to the last bit.
+        let axis = |u: f64, middle: f64, count: usize| {
+            let low = (u + middle).floor().clamp(0.0, (count - 1) as f64);
+            let at_low = u - (low - middle);
+            let at_high = (low - middle + 1.0) - u;
+            let (low, high) = (low as usize, (low as usize + 1).min(count - 1));
+            (low, high, at_high.clamp(0.0, 1.0), at_low.clamp(0.0, 1.0))
+        };
+        let (x0, x1, wx0, wx1) = axis(u.x, middle.x, self.width);
+        let (y0, y1, wy0, wy1) = axis(u.y, middle.y, self.height);
+        let (row0, row1) = (y0 * self.width, y1 * self.width);
+        let (a, b) = (self.heights[row0 + x0], self.heights[row0 + x1]);
+        let (c, d) = (self.heights[row1 + x0], self.heights[row1 + x1]);
+        Surface {
+            height: (a * wx0 + b * wx1) * wy0 + (c * wx0 + d * wx1) * wy1,
+            slope: DVec2::new((b - a) * wy0 + (d - c) * wy1, (c - a) * wx0 + (d - b) * wx1)
+                / self.cell,
+        }
+    }
+
+    fn point_at(&self, at: DVec2) -> usize {
+        let place = |u: f64, middle: f64, count: usize| {
+            ((u + middle + 0.5).floor().max(0.0) as usize).min(count - 1)
+        };
+        let (middle, u) = (self.middle(), at / self.cell);
+        let row = place(u.y, middle.y, self.height);
+        row * self.width + place(u.x, middle.x, self.width)
+    }
+
+    fn points_in(&self, min: DVec2, max: DVec2, mut visit: impl FnMut(usize, DVec2)) {
+        let middle = self.middle();
+        let range = |min: f64, max: f64, middle: f64, count: usize| {
+            let first = (min / self.cell + middle).ceil().max(0.0) as usize;
+            let end = (max / self.cell + middle).ceil().max(0.0) as usize;
+            first..end.min(count)
+        };
+        for row in range(min.y, max.y, middle.y, self.height) {
+            let y = (row as f64 - middle.y) * self.cell;
+            for column in range(min.x, max.x, middle.x, self.width) {
+                let x = (column as f64 - middle.x) * self.cell;
+                visit(row * self.width + column, DVec2::new(x, y));
+            }
+        }
+    }
+
+    fn floodplain(&self, point: usize) -> f64 {
+        self.plain[point]
+    }
+
+    fn softness(&self, settings: &MeanderingRiver, point: usize) -> f64 {
+        if self.soft[point] > 0.0 {
+            return f64::from(settings.softness);
+        }
+        let hardness = self
+            .hardness
+            .as_ref()
+            .map_or(1.0, |hardness| hardness[point]);
+        1.0 / f64::from(hardness)
+    }
+
+    fn cut_volume(&self, settings: &MeanderingRiver, cut: &Cut) -> f64 {
+        let (here, ahead) = self.depths(settings, cut);
+        (here + ahead.map_or(0.0, |(_, depth)| depth)) * (self.cell * self.cell)
+    }
+
+    fn take(&mut self, settings: &MeanderingRiver, cut: &Cut, volume: f64) {
+        let depth = volume / (self.cell * self.cell);
+        let (here, ahead) = match settings.rule {
+            SidewaysRule::Advance => (depth, None),
+            SidewaysRule::TwoPoints => self.depths(settings, cut),
+        };
+        match ahead {
+            Some((cell, share)) => {
+                let share = depth * (share / (here + share));
+                self.lower(cell, share);
+                self.lower(cut.point, depth - share);
+            }
+            None => self.lower(cut.point, depth),
+        }
+    }
+
+    fn room(&self, point: usize, level: f64) -> f64 {
+        (level - self.heights[point]).max(0.0) * (self.cell * self.cell)
+    }
+
+    fn lay(&mut self, point: usize, volume: f64) {
+        let depth = volume / (self.cell * self.cell);
+        self.heights[point] += depth;
+        self.soft[point] += depth;
+        self.touch(point);
+    }
+
+    fn settle(&mut self, workers: &Workers, settings: &MeanderingRiver, dt: f64) {
+        for tile in &mut self.waiting {
+            tile.0 += dt;
+        }
+        let tiles_y = self.waiting.len() / self.tiles_x;
+        let near = |tile: usize| {
+            let (x, y) = (tile % self.tiles_x, tile / self.tiles_x);
+            let rows = y.saturating_sub(1)..(y + 2).min(tiles_y);
+            rows.into_iter().any(|row| {
+                let columns = x.saturating_sub(1)..(x + 2).min(self.tiles_x);
+                columns
+                    .into_iter()
+                    .any(|column| self.waiting[row * self.tiles_x + column].1)
+            })
+        };
+        let tiles: Vec<usize> = (0..self.waiting.len()).filter(|&tile| near(tile)).collect();
+        let mut results = vec![(Vec::new(), false); tiles.len()];
+        let jobs = tiles.iter().zip(&mut results);
+        // A tile is worth some microseconds, a few are not worth another thread.
+        let workers = if tiles.len() < 256 {
+            &Workers::serial()
+        } else {
+            workers
+        };
+        workers.each(jobs, |(tile, result)| *result = self.slide(settings, *tile));
+        for (tile, (cells, slid)) in tiles.into_iter().zip(results) {
+            for (cell, (height, soft)) in self.tile_cells(tile).zip(cells) {
+                self.heights[cell] = height;
+                self.soft[cell] = soft;
+            }
+            self.waiting[tile] = (0.0, slid);
+        }
+    }
+
+    fn smooth(&mut self, points: &[usize]) {
+        let mut wet = vec![false; self.heights.len()];
+        for &point in points {
+            wet[point] = true;
+        }
+        let evened = |point: usize| {
+            let sides = RING[..4].iter().filter_map(|&(column, row)| {
+                let other = self.beside(point, column, row).filter(|&cell| wet[cell])?;
+                Some(whole(0.125 * (self.heights[other] - self.heights[point])))
+            });
+            self.heights[point] + sides.sum::<f64>()
+        };
+        let heights: Vec<f64> = points.iter().map(|&point| evened(point)).collect();
+        for (&point, height) in points.iter().zip(heights) {
+            self.heights[point] = height;
+            self.touch(point);
+        }
+    }
+
+    fn solids(&self) -> f64 {
+        self.heights.iter().sum::<f64>() * (self.cell * self.cell)
+    }
+}
+
+fn checked<T>(
+    name: &'static str,
+    values: &[T],
+    cells: usize,
+    valid: impl Fn(&T) -> bool,
+) -> Result<(), GroundError> {
+    if values.len() != cells {
+        return Err(GroundError::Length(name));
+    }
+    if !values.iter().all(valid) {
+        return Err(GroundError::Value(name));
+    }
+    Ok(())
+}
+
+/// The largest or smallest value within `reach` cells along both axes.
+fn window(
+    values: &[f64],
+    (width, height): (usize, usize),
+    reach: usize,
+    pick: fn(f64, f64) -> f64,
+) -> Vec<f64> {
+    let along = |values: &[f64], count: usize, stride: usize, first: usize, i: usize| {
+        let near = i.saturating_sub(reach)..(i + reach + 1).min(count);
+        near.map(|j| values[first + j * stride]).reduce(pick)
+    };
+    let rows: Vec<f64> = (0..values.len())
+        .filter_map(|cell| along(values, width, 1, cell - cell % width, cell % width))
+        .collect();
+    (0..values.len())
+        .filter_map(|cell| along(&rows, height, width, cell % width, cell / width))
+        .collect()
+}

@@ -1,0 +1,255 @@
+//! Rivers that meander: water as smoothed particles, sediment as particles of
+//! its own, a ground that is cut sideways. After M. Kurowski, *Procedural
+//! Generation of Meandering Rivers Inspired by Erosion* (WSCG 2012). Explicit:
+//! a step is split so that no particle crosses more than a quarter of the
+//! smoothing radius or of a cell, see [`RiverSolver::largest_step`].
+//!
+//! Water (M. Müller and others, 2003, with kernels of two dimensions; particles
+//! slide on the ground), with `q = distance/r`:
+//!
+//! ```text
+//! ρ   = Σ 4/(π·r²)·(1 − q²)³                        particles per m²
+//! p   = k·max(0, ρ − ρ0)
+//! a   = −Σ (pᵢ + pⱼ)/(2·ρᵢ·ρⱼ)·∇spiky + μ·Σ (vⱼ − vᵢ)/(ρᵢ·ρⱼ)·∇²visc
+//!       − g·∇ground − drag·v + coriolis·left(v)     left(v) = v turned by 90°
+//! κ   = turning rate of the neighbours' mean velocity, smoothed, / speed
+//! ```
+//!
+//! Ground, at each point that water reaches, every `interval`; `w` is the
+//! kernel sum, `u` the mean velocity, `c` the centre of the water in reach:
+//!
+//! ```text
+//! bend = ramp(|κ|, curve_start … curve_full)        outward = −sign(κ)·left(u)
+//! E    = erosion·|u|·min(w, 1)·side·softness        side = ½ + ½·clamp((x − c)·outward/r)
+//! cut  = E·(sideways·bend·outward + ahead·u/|u|, −downward)    where |u| > threshold
+//! ```
+//!
+//! A cut goes to the nearest sediment particle, as far as that can carry it.
+//! Sediment follows the water, is drawn to the inner bank and settles where it
+//! is slow, old, crowded or out of the water: only near the edge of the stream
+//! and up to the level of the floodplain, which builds bars.
+//!
+//! Sums over neighbours are rounded to a fixed last place (`kernels::whole`),
+//! so their order does not matter: any number of threads gives the same bits,
+//! and a mirrored river stays the mirror image.
+
+mod curve;
+mod grid_ground;
+mod ground;
+mod kernels;
+mod measure;
+mod neighbours;
+mod plain;
+mod sediment;
+mod solver;
+mod springs;
+mod water;
+
+pub use curve::CurveSignal;
+pub use grid_ground::{GridGround, GroundError, SidewaysRule};
+pub use ground::{Cut, Ground, Surface};
+pub use measure::{Centreline, Tally, course};
+pub use plain::Plain;
+pub use sediment::SedimentParticle;
+pub use solver::{RiverLedger, RiverSolver};
+pub use springs::{RiverSink, RiverSource, SinkId, SourceId};
+pub use water::WaterParticle;
+
+use crate::terrain::{SettingsError, in_range};
+
+/// A river that wanders through its plain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeanderingRiver {
+    /// Random numbers of the sources depend on it.
+    pub seed: u64,
+
+    /// Reach of a water particle, half the width of a stream. units: m
+    pub radius: f32,
+    /// Water denser than this pushes apart. units: particles/m²
+    pub rest_density: f32,
+    /// Pressure for each particle/m² beyond that. units: m⁴/s²
+    pub stiffness: f32,
+    /// How strongly neighbours share their velocity. units: 1/(m²·s)
+    pub viscosity: f32,
+    /// Pull down the slope. units: m/s²
+    pub gravity: f32,
+    /// Slows water on the ground: a steady stream runs at gravity·slope/drag.
+    /// units: 1/s
+    pub drag: f32,
+    /// Turns water to the left of its way, or to the right below zero. units: 1/s
+    pub coriolis: f32,
+
+    /// How water knows that it runs through a bend.
+    pub curve: CurveSignal,
+    /// Straighter water does not cut sideways. units: 1/m (radians for the
+    /// accumulated signal)
+    pub curve_start: f32,
+    /// From here on sideways cutting is at its full. Same units.
+    pub curve_full: f32,
+
+    /// Cut for each metre that water runs past, at full water. units: m/m
+    pub erosion: f32,
+    /// Slower water does not cut. units: m/s
+    pub threshold: f32,
+    /// Share of a cut that goes sideways, in a full bend.
+    pub sideways: f32,
+    /// Share of a cut that goes ahead, into what stands in the water's way.
+    pub ahead: f32,
+    /// Share of a cut that goes down.
+    pub downward: f32,
+    /// Water does not dig deeper than this below the floodplain, and sediment
+    /// fills deeper hollows under the main flow. units: m
+    pub depth: f32,
+    /// Time between two looks at the ground. units: s
+    pub interval: f32,
+    /// How cuts move a bank of the height grid.
+    pub rule: SidewaysRule,
+    /// Fresh deposits are cut so many times faster.
+    pub softness: f32,
+    /// Share of fresh deposits that hardens in a second. units: 1/s
+    pub hardening: f32,
+    /// Steepest slope that stands; steeper banks cave in.
+    pub talus: f32,
+    /// Smooths the ground under water once in this many seconds, as the paper
+    /// does; zero: never. units: s
+    pub smoothing: f32,
+
+    /// Most that a sediment particle carries. units: m³
+    pub capacity: f32,
+    /// A cut looks so far for a particle that carries it. units: m
+    pub reach: f32,
+    /// How quickly sediment takes on the water's velocity. units: 1/s
+    pub follow: f32,
+    /// Pull towards the inner bank for each m/s of the water. units: 1/s
+    pub attraction: f32,
+    /// Sediment in the middle of the stream that is slower settles; five times
+    /// as much at the edge. units: m/s
+    pub settling_speed: f32,
+    /// Older sediment settles wherever it may. units: s
+    pub lifetime: f32,
+    /// Most sediment in reach of full water; what is more settles. units: m³
+    pub saturation: f32,
+    /// Share of a particle that settles in a second. units: 1/s
+    pub settling: f32,
+    /// Sediment settles only where the water's kernel sum is below this: at the
+    /// edge of the stream. Infinite: everywhere, as in the paper.
+    pub bar_edge: f32,
+    /// Deposits rise to the floodplain and not above.
+    pub level_bars: bool,
+    /// Particles that are nearer than this become one. units: m
+    pub merging: f32,
+    /// What leaves with the water is fed in again at the sources.
+    pub recirculate: bool,
+}
+
+impl Default for MeanderingRiver {
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            radius: 25.0,
+            rest_density: 0.0035,
+            stiffness: 50.0,
+            viscosity: 0.3,
+            gravity: 9.81,
+            drag: 0.06,
+            coriolis: 0.005,
+            curve: CurveSignal::Smoothed { time: 3.0 },
+            curve_start: 0.001,
+            curve_full: 0.005,
+            erosion: 0.015,
+            threshold: 1.5,
+            sideways: 1.0,
+            ahead: 0.3,
+            downward: 0.1,
+            depth: 8.0,
+            interval: 0.5,
+            rule: SidewaysRule::Advance,
+            softness: 3.0,
+            hardening: 0.002,
+            talus: 0.8,
+            smoothing: 0.0,
+            capacity: 400.0,
+            reach: 20.0,
+            follow: 1.0,
+            attraction: 1.0,
+            settling_speed: 5.0,
+            lifetime: 120.0,
+            saturation: 600.0,
+            settling: 0.3,
+            bar_edge: 0.5,
+            level_bars: true,
+            merging: 12.0,
+            recirculate: true,
+        }
+    }
+}
+
+impl MeanderingRiver {
+    /// The paper's rules on a height map, as far as it gives them: bends by an
+    /// accumulator that never decays, two points cut at once, deposits wherever
+    /// sediment is slow, smoothing every ten steps of 0.1 s, nothing fed in
+    /// again. It starts bends and then, as the paper says, silts up and stalls.
+    pub fn as_published() -> Self {
+        Self {
+            curve: CurveSignal::Accumulated {
+                least_turn: 0.0,
+                decay: f32::INFINITY,
+                limit: f32::INFINITY,
+            },
+            curve_start: 0.05,
+            curve_full: 0.5,
+            rule: SidewaysRule::TwoPoints,
+            ahead: 0.0,
+            depth: f32::INFINITY,
+            talus: f32::INFINITY,
+            smoothing: 1.0,
+            bar_edge: f32::INFINITY,
+            level_bars: false,
+            recirculate: false,
+            ..Self::default()
+        }
+    }
+
+    /// Checks the settings; the error names the field.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        const M: &str = "MeanderingRiver";
+        const ANY: f32 = f32::INFINITY;
+        in_range(M, "radius", self.radius, 1e-2..=1e4)?;
+        in_range(M, "rest_density", self.rest_density, 0.0..=1e6)?;
+        in_range(M, "stiffness", self.stiffness, 0.0..=1e6)?;
+        in_range(M, "viscosity", self.viscosity, 0.0..=1e6)?;
+        in_range(M, "gravity", self.gravity, 0.0..=1e3)?;
+        in_range(M, "drag", self.drag, 0.0..=1e3)?;
+        in_range(M, "coriolis", self.coriolis, -10.0..=10.0)?;
+        self.curve.check()?;
+        in_range(M, "curve_start", self.curve_start, 0.0..=1e3)?;
+        in_range(M, "curve_full", self.curve_full, 1e-6..=1e3)?;
+        in_range(
+            M,
+            "curve_start",
+            self.curve_start,
+            0.0..=self.curve_full * 0.999,
+        )?;
+        in_range(M, "erosion", self.erosion, 0.0..=1e3)?;
+        in_range(M, "threshold", self.threshold, 0.0..=1e3)?;
+        in_range(M, "sideways", self.sideways, 0.0..=1e3)?;
+        in_range(M, "ahead", self.ahead, 0.0..=1e3)?;
+        in_range(M, "downward", self.downward, 0.0..=1e3)?;
+        in_range(M, "depth", self.depth, 0.0..=ANY)?;
+        in_range(M, "interval", self.interval, 1e-3..=1e3)?;
+        in_range(M, "softness", self.softness, 0.0..=1e3)?;
+        in_range(M, "hardening", self.hardening, 0.0..=1e3)?;
+        in_range(M, "talus", self.talus, 0.0..=ANY)?;
+        in_range(M, "smoothing", self.smoothing, 0.0..=1e6)?;
+        in_range(M, "capacity", self.capacity, 1e-6..=1e9)?;
+        in_range(M, "reach", self.reach, 0.0..=self.radius)?;
+        in_range(M, "follow", self.follow, 0.0..=1e3)?;
+        in_range(M, "attraction", self.attraction, 0.0..=1e3)?;
+        in_range(M, "settling_speed", self.settling_speed, 0.0..=1e3)?;
+        in_range(M, "lifetime", self.lifetime, 0.0..=ANY)?;
+        in_range(M, "saturation", self.saturation, 0.0..=ANY)?;
+        in_range(M, "settling", self.settling, 0.0..=1e3)?;
+        in_range(M, "bar_edge", self.bar_edge, 0.0..=ANY)?;
+        in_range(M, "merging", self.merging, 0.0..=self.radius)
+    }
+}

@@ -1,0 +1,159 @@
+//! Finds particles nearby: they are sorted by square cells, row by row, so the
+//! nine cells around a place are three runs of the sorted list.
+
+use bevy::math::DVec2;
+use core::ops::Range;
+
+/// Which particles lie in which cell, after a counting sort.
+#[derive(Clone, Debug)]
+pub(super) struct Cells {
+    min: DVec2,
+    inverse: f64,
+    size: f64,
+    columns: usize,
+    rows: usize,
+    /// First particle of each cell, and one past the last.
+    starts: Vec<u32>,
+    keys: Vec<u32>,
+}
+
+impl Cells {
+    /// Cells of this size over a rectangle. They grow where there would be too
+    /// many of them, which changes the speed alone.
+    pub fn new(bounds: (DVec2, DVec2), size: f64) -> Self {
+        let extent = bounds.1 - bounds.0;
+        let size = size.max((extent.x * extent.y / f64::from(1 << 22)).sqrt());
+        let columns = (extent.x / size).ceil().max(1.0) as usize;
+        let rows = (extent.y / size).ceil().max(1.0) as usize;
+        Self {
+            min: bounds.0,
+            inverse: 1.0 / size,
+            size,
+            columns,
+            rows,
+            starts: vec![0; columns * rows + 1],
+            keys: Vec::new(),
+        }
+    }
+
+    fn place(&self, at: DVec2) -> (usize, usize) {
+        let cell = (at - self.min) * self.inverse;
+        // `as` takes what lies outside to the border.
+        let column = (cell.x as usize).min(self.columns - 1);
+        (column, (cell.y as usize).min(self.rows - 1))
+    }
+
+    /// Sorts the particles by cell, those of one cell stay in their order.
+    pub fn sort<T: Copy>(
+        &mut self,
+        particles: &mut Vec<T>,
+        sorted: &mut Vec<T>,
+        position: impl Fn(&T) -> DVec2,
+    ) {
+        self.starts.fill(0);
+        self.keys.clear();
+        for particle in particles.iter() {
+            let (column, row) = self.place(position(particle));
+            let key = row * self.columns + column;
+            self.keys.push(key as u32);
+            self.starts[key] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut self.starts {
+            sum += *start;
+            *start = sum;
+        }
+        sorted.clear();
+        let Some(&any) = particles.first() else {
+            return;
+        };
+        sorted.resize(particles.len(), any);
+        // Backwards, so that each cell's start ends where it belongs.
+        for (particle, &key) in particles.iter().zip(&self.keys).rev() {
+            let start = &mut self.starts[key as usize];
+            *start -= 1;
+            sorted[*start as usize] = *particle;
+        }
+        core::mem::swap(particles, sorted);
+    }
+
+    fn runs(&self, column: usize, row: usize) -> [Range<usize>; 3] {
+        let first = column.saturating_sub(1);
+        let last = (column + 1).min(self.columns - 1);
+        core::array::from_fn(|i| {
+            // A row beyond the border has none.
+            match (row + i).checked_sub(1) {
+                Some(row) if row < self.rows => {
+                    let row = row * self.columns;
+                    self.starts[row + first] as usize..self.starts[row + last + 1] as usize
+                }
+                _ => 0..0,
+            }
+        })
+    }
+
+    /// Runs of the sorted particles that hold all within a cell's size of here.
+    #[inline]
+    pub fn around(&self, at: DVec2) -> [Range<usize>; 3] {
+        let (column, row) = self.place(at);
+        self.runs(column, row)
+    }
+
+    /// Cells with particles in or next to them, as rectangles with the runs of
+    /// those particles.
+    pub fn busy(&self) -> Vec<Busy> {
+        let mut busy = Vec::new();
+        for row in 0..self.rows {
+            for column in 0..self.columns {
+                let runs = self.runs(column, row);
+                if runs.iter().any(|run| !run.is_empty()) {
+                    let min = self.min + DVec2::new(column as f64, row as f64) * self.size;
+                    let max =
+                        self.min + DVec2::new((column + 1) as f64, (row + 1) as f64) * self.size;
+                    busy.push(Busy { min, max, runs });
+                }
+            }
+        }
+        busy
+    }
+}
+
+/// A cell that particles reach.
+#[derive(Clone, Debug)]
+pub(super) struct Busy {
+    pub min: DVec2,
+    pub max: DVec2,
+    pub runs: [Range<usize>; 3],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_hold_every_neighbour() {
+        let bounds = (DVec2::new(-50.0, -30.0), DVec2::new(50.0, 30.0));
+        let mut cells = Cells::new(bounds, 7.0);
+        let mut state = 1u32;
+        let mut unit = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            f64::from(state >> 8) / f64::from(1u32 << 24)
+        };
+        let mut particles: Vec<DVec2> = (0..300)
+            .map(|_| DVec2::new(unit() * 100.0 - 50.0, unit() * 60.0 - 30.0))
+            .collect();
+        cells.sort(&mut particles, &mut Vec::new(), |p| *p);
+        for a in &particles {
+            let near = |b: &&DVec2| a.distance(**b) < 7.0;
+            let all = particles.iter().filter(near).count();
+            let found: usize = cells
+                .around(*a)
+                .map(|run| particles[run].iter().filter(near).count())
+                .iter()
+                .sum();
+            assert_eq!(all, found);
+        }
+        cells.sort(&mut Vec::<DVec2>::new(), &mut Vec::new(), |p| *p);
+        assert!(cells.busy().is_empty());
+    }
+}

@@ -1,0 +1,417 @@
+//! Runs a [`MeanderingRiver`]. Plain Rust.
+
+use super::{
+    Cut, Ground, MeanderingRiver, RiverSink, RiverSource, SedimentParticle, SinkId, SourceId,
+    WaterParticle,
+    kernels::{Kernels, left, whole},
+    measure::Tally,
+    neighbours::Busy,
+    sediment::{Sediment, Wanted},
+    springs::Spring,
+    water::{Felt, PARALLEL_FROM, Water},
+};
+use crate::{parallel::Workers, terrain::SettingsError};
+use bevy::math::DVec2;
+
+/// Banks are settled once in so many looks at the ground.
+const SETTLE_EVERY: u64 = 4;
+/// Largest part of the smoothing radius that sound and water may cross in a
+/// step.
+const COURANT: f64 = 0.25;
+
+/// Where the solids of a river are. Their sum stays what it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RiverLedger {
+    /// In the ground. units: m³
+    pub ground: f64,
+    /// On its way with the water. units: m³
+    pub carried: f64,
+    /// Gone with the water through sinks and over the border, so far. units: m³
+    pub left: f64,
+    /// Fed in at the sources, so far. units: m³
+    pub fed: f64,
+}
+
+impl RiverLedger {
+    /// What must not change. units: m³
+    pub fn total(&self) -> f64 {
+        self.ground + self.carried + self.left - self.fed
+    }
+}
+
+/// A river on its ground.
+#[derive(Clone, Debug)]
+pub struct RiverSolver<G> {
+    settings: MeanderingRiver,
+    kernels: Kernels,
+    ground: G,
+    water: Water,
+    sediment: Sediment,
+    springs: Vec<Spring>,
+    sinks: Vec<(u64, RiverSink)>,
+    next_id: u64,
+    next_drop: u64,
+    /// Seconds since the last look at the ground, and looks so far.
+    since_look: f64,
+    looks: u64,
+    since_smoothing: f64,
+    fastest: f64,
+    left: f64,
+    fed: f64,
+    /// What left and was not fed in again yet. units: m³
+    waiting: f64,
+    tally: Tally,
+}
+
+impl<G: Ground> RiverSolver<G> {
+    /// A dry river on this ground.
+    pub fn new(settings: MeanderingRiver, ground: G) -> Result<Self, SettingsError> {
+        settings.check()?;
+        let radius = f64::from(settings.radius);
+        let bounds = ground.bounds();
+        Ok(Self {
+            kernels: Kernels::new(radius),
+            water: Water::new(bounds, radius),
+            sediment: Sediment::new(bounds, radius),
+            settings,
+            ground,
+            springs: Vec::new(),
+            sinks: Vec::new(),
+            next_id: 0,
+            next_drop: 0,
+            since_look: 0.0,
+            looks: 0,
+            since_smoothing: 0.0,
+            fastest: 0.0,
+            left: 0.0,
+            fed: 0.0,
+            waiting: 0.0,
+            tally: Tally::default(),
+        })
+    }
+
+    /// The settings it works by.
+    pub fn settings(&self) -> &MeanderingRiver {
+        &self.settings
+    }
+
+    /// Takes on other settings and keeps water and sediment. Nothing changes on
+    /// error.
+    pub fn set_settings(&mut self, settings: MeanderingRiver) -> Result<(), SettingsError> {
+        settings.check()?;
+        if settings.radius != self.settings.radius {
+            let (bounds, radius) = (self.ground.bounds(), f64::from(settings.radius));
+            self.kernels = Kernels::new(radius);
+            let water = core::mem::replace(&mut self.water, Water::new(bounds, radius));
+            self.water.particles = water.particles;
+            self.sediment.with_cells(bounds, radius);
+        }
+        self.settings = settings;
+        Ok(())
+    }
+
+    /// The ground it runs on.
+    pub fn ground(&self) -> &G {
+        &self.ground
+    }
+
+    /// Ends the river and gives its ground back, as it is. What is carried is
+    /// laid down first.
+    pub fn into_ground(mut self) -> G {
+        for own in &self.sediment.particles {
+            self.ground
+                .lay(self.ground.point_at(own.position), own.volume);
+        }
+        self.ground
+    }
+
+    /// The water, in no particular order.
+    pub fn water(&self) -> &[WaterParticle] {
+        &self.water.particles
+    }
+
+    /// The sediment on its way, in no particular order.
+    pub fn sediment(&self) -> &[SedimentParticle] {
+        &self.sediment.particles
+    }
+
+    /// What was cut and laid so far.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Where the solids are.
+    pub fn ledger(&self) -> RiverLedger {
+        RiverLedger {
+            ground: self.ground.solids(),
+            carried: self.sediment.carried(),
+            left: self.left,
+            fed: self.fed,
+        }
+    }
+
+    /// Adds a source; it can be moved and removed at any time.
+    pub fn add_source(&mut self, source: RiverSource) -> Result<SourceId, SettingsError> {
+        source.check()?;
+        let id = self.new_id();
+        self.springs.push(Spring::new(id, source));
+        Ok(SourceId(id))
+    }
+
+    /// Replaces a source: moves it, or changes its rate. Tells whether it was
+    /// there.
+    pub fn set_source(&mut self, id: SourceId, source: RiverSource) -> Result<bool, SettingsError> {
+        source.check()?;
+        let spring = self.springs.iter_mut().find(|spring| spring.id == id.0);
+        Ok(spring.map(|spring| spring.source = source).is_some())
+    }
+
+    /// Removes a source; its water stays. Tells whether it was there.
+    pub fn remove_source(&mut self, id: SourceId) -> bool {
+        let before = self.springs.len();
+        self.springs.retain(|spring| spring.id != id.0);
+        self.springs.len() < before
+    }
+
+    /// Adds a sink; it can be moved and removed at any time.
+    pub fn add_sink(&mut self, sink: RiverSink) -> Result<SinkId, SettingsError> {
+        sink.check()?;
+        let id = self.new_id();
+        self.sinks.push((id, sink));
+        Ok(SinkId(id))
+    }
+
+    /// Moves a sink. Tells whether it was there.
+    pub fn set_sink(&mut self, id: SinkId, sink: RiverSink) -> Result<bool, SettingsError> {
+        sink.check()?;
+        let own = self.sinks.iter_mut().find(|own| own.0 == id.0);
+        Ok(own.map(|own| own.1 = sink).is_some())
+    }
+
+    /// Removes a sink. Tells whether it was there.
+    pub fn remove_sink(&mut self, id: SinkId) -> bool {
+        let before = self.sinks.len();
+        self.sinks.retain(|own| own.0 != id.0);
+        self.sinks.len() < before
+    }
+
+    fn new_id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id
+    }
+
+    /// The longest step that is not split now. units: s
+    pub fn largest_step(&self) -> f64 {
+        let sound = f64::from(self.settings.stiffness).sqrt();
+        COURANT * self.kernels.radius / (sound + self.fastest.max(1.0))
+    }
+
+    /// Advances by `dt` seconds on Bevy's compute task pool; see
+    /// [`step_on`](Self::step_on).
+    pub fn step(&mut self, dt: f64) {
+        self.step_on(Workers::global(), dt);
+    }
+
+    /// Advances by `dt` seconds, with the same result for any workers. A `dt`
+    /// that is not a positive, finite number changes nothing; one beyond the
+    /// [`largest_step`](Self::largest_step) is split.
+    pub fn step_on(&mut self, workers: Workers, dt: f64) {
+        if !(dt > 0.0 && dt.is_finite()) {
+            return;
+        }
+        let mut rest = dt;
+        while rest > 0.0 {
+            // Equal parts, as far as the water's speed allows.
+            let part = rest / (rest / self.largest_step()).ceil().max(1.0);
+            self.sub_step(&workers, part);
+            rest = if part < rest { rest - part } else { 0.0 };
+        }
+    }
+
+    fn sub_step(&mut self, workers: &Workers, dt: f64) {
+        self.emit(dt);
+        self.water.sort();
+        self.water.sense(workers, &self.settings, &self.kernels, dt);
+        let Self {
+            settings,
+            kernels,
+            ground,
+            water,
+            sediment,
+            ..
+        } = self;
+        sediment.advance(workers, settings, kernels, water, ground, dt);
+        self.since_look += dt;
+        self.since_smoothing += dt;
+        // A step may be a bit short of the interval by rounding.
+        if self.since_look > f64::from(self.settings.interval) - 1e-9 {
+            let dt = core::mem::take(&mut self.since_look);
+            self.shape_ground(workers, dt);
+        }
+        self.water
+            .advance(workers, &self.settings, &self.kernels, &self.ground, dt);
+        self.drain();
+    }
+
+    /// Lets in water, and sediment that had left.
+    fn emit(&mut self, dt: f64) {
+        let first = self.water.particles.len();
+        for spring in &mut self.springs {
+            spring.emit(&self.settings, dt, &mut self.water.particles);
+        }
+        for particle in &mut self.water.particles[first..] {
+            particle.id = self.next_drop;
+            self.next_drop += 1;
+            if !self.settings.recirculate {
+                continue;
+            }
+            // All that waits comes back with the next water, as far as a
+            // particle can carry it.
+            let volume = self.waiting.min(f64::from(self.settings.capacity));
+            if volume > 0.0 {
+                self.waiting -= volume;
+                let felt = Felt {
+                    amount: 1.0,
+                    velocity: particle.velocity,
+                    ..Felt::default()
+                };
+                self.sediment.add(particle.position, volume, &felt);
+                self.fed += volume;
+            }
+        }
+    }
+
+    /// Removes what reached a sink or the border.
+    fn drain(&mut self) {
+        let (min, max) = self.ground.bounds();
+        let sinks = &self.sinks;
+        let stays = |at: DVec2| {
+            at.cmpge(min).all() && at.cmple(max).all() && !sinks.iter().any(|(_, s)| s.holds(at))
+        };
+        let mut fastest = 0.0f64;
+        self.water.particles.retain(|own| {
+            fastest = fastest.max(own.velocity.length_squared());
+            stays(own.position)
+        });
+        self.fastest = fastest.sqrt();
+        let mut left = 0.0;
+        self.sediment.particles.retain(|own| {
+            let stay = stays(own.position);
+            if !stay {
+                left += own.volume;
+            }
+            stay
+        });
+        self.left += left;
+        self.waiting += left;
+    }
+
+    /// Cuts, carries, lays down and settles, for the last `dt` seconds.
+    fn shape_ground(&mut self, workers: &Workers, dt: f64) {
+        let busy = self.water.cells.busy();
+        let wanted = self.wanted_cuts(workers, &busy, dt);
+        self.sediment.sort();
+        let granted = self.sediment.take_up(&self.settings, &wanted);
+        for (wanted, volume) in wanted.iter().zip(granted) {
+            if volume > 0.0 {
+                self.ground.take(&self.settings, &wanted.cut, volume);
+                self.tally.count_cut(volume, wanted.outer);
+            }
+        }
+        // New particles are not sorted in yet.
+        self.sediment.sort();
+        self.tally.laid +=
+            self.sediment
+                .settle(&self.settings, &self.kernels, &mut self.ground, dt);
+        self.sediment.merge(workers, &self.settings);
+        self.looks += 1;
+        let every = f64::from(self.settings.smoothing);
+        if every > 0.0 && self.since_smoothing >= every {
+            self.since_smoothing = 0.0;
+            let points = self.wet_points(workers, &busy, |point, _, _| Some(point));
+            self.ground.smooth(&points);
+        }
+        if self.looks.is_multiple_of(SETTLE_EVERY) {
+            let dt = dt * SETTLE_EVERY as f64;
+            self.ground.settle(workers, &self.settings, dt);
+        }
+    }
+
+    /// Calls `make` for each point that water reaches.
+    fn wet_points<T: Send + Clone>(
+        &self,
+        workers: &Workers,
+        busy: &[Busy],
+        make: impl Fn(usize, DVec2, Felt) -> Option<T> + Sync,
+    ) -> Vec<T> {
+        let work = |busy: &[Busy], out: &mut Vec<T>| {
+            for cell in busy {
+                self.ground.points_in(cell.min, cell.max, |point, at| {
+                    let felt = self.water.felt(&self.kernels, at, &cell.runs);
+                    out.extend(felt.and_then(|felt| make(point, at, felt)));
+                });
+            }
+        };
+        // Some cells at once, worth a job each.
+        const BATCH: usize = 128;
+        let mut parts = vec![Vec::new(); busy.len().div_ceil(BATCH)];
+        let jobs = busy.chunks(BATCH).zip(&mut parts);
+        if self.water.particles.len() < PARALLEL_FROM {
+            jobs.for_each(|(busy, out)| work(busy, out));
+        } else {
+            workers.each(jobs, |(busy, out)| work(busy, out));
+        }
+        parts.into_iter().flatten().collect()
+    }
+
+    /// What the water wants to cut, within `dt`.
+    fn wanted_cuts(&self, workers: &Workers, busy: &[Busy], dt: f64) -> Vec<Wanted> {
+        let settings = &self.settings;
+        let erosion = f64::from(settings.erosion);
+        let (sideways, down) = (f64::from(settings.sideways), f64::from(settings.downward));
+        let (ahead, threshold) = (f64::from(settings.ahead), f64::from(settings.threshold));
+        let bed = f64::from(settings.depth);
+        let make = |point, at, felt: Felt| {
+            let speed = felt.velocity.length();
+            if speed <= threshold {
+                return None;
+            }
+            let bend = settings.bend(felt.curve);
+            let outward = left(felt.velocity) * (-bend / speed);
+            // The centre is given as seen from the point.
+            let off = -felt.centre.dot(outward) / self.kernels.radius;
+            let (side, outer) = if bend == 0.0 {
+                (0.5, None)
+            } else {
+                let off = off / bend.abs();
+                (0.5 + 0.5 * off.clamp(-1.0, 1.0), Some(off > 0.0))
+            };
+            let softness = self.ground.softness(settings, point);
+            let depth = erosion * speed * felt.amount.min(1.0) * side * softness * dt;
+            let cut = Cut {
+                point,
+                sideways: outward * (depth * sideways) + felt.velocity * (depth * ahead / speed),
+                down: depth * down,
+                floor: self.ground.floodplain(point) - bed,
+            };
+            let volume = whole(self.ground.cut_volume(settings, &cut));
+            (volume > 0.0).then_some(Wanted {
+                cut,
+                volume,
+                at,
+                felt,
+                outer,
+            })
+        };
+        self.wet_points(workers, busy, make)
+    }
+}
+
+impl MeanderingRiver {
+    /// How much of a bend a curve is: −1 (right) to 1 (left).
+    pub(super) fn bend(&self, curve: f64) -> f64 {
+        let (start, full) = (f64::from(self.curve_start), f64::from(self.curve_full));
+        let size = ((curve.abs() - start) / (full - start)).clamp(0.0, 1.0);
+        if curve < 0.0 { -size } else { size }
+    }
+}

@@ -1,0 +1,227 @@
+//! The water: smoothed particles that slide on the ground.
+
+use super::{
+    MeanderingRiver,
+    curve::Turn,
+    ground::Ground,
+    kernels::{Kernels, left, whole, whole2},
+    neighbours::Cells,
+};
+use crate::parallel::Workers;
+use bevy::math::DVec2;
+
+/// Particles of one job; with fewer than some jobs' worth one thread is faster.
+const BATCH: usize = 512;
+pub(super) const PARALLEL_FROM: usize = 3 * BATCH;
+
+/// A bit of water.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WaterParticle {
+    /// Place on the ground plane. units: m
+    pub position: DVec2,
+    /// Velocity on the ground plane. units: m/s
+    pub velocity: DVec2,
+    /// Mean velocity of the water in reach. units: m/s
+    pub mean_velocity: DVec2,
+    /// How the stream bends here, positive to the left, in the units of the
+    /// river's [`CurveSignal`](super::CurveSignal).
+    pub curve: f64,
+    /// Particles per area here. units: 1/m²
+    pub density: f64,
+    /// Number of the particle, in the order of birth.
+    pub id: u64,
+}
+
+/// All water of a river.
+#[derive(Clone, Debug)]
+pub(super) struct Water {
+    pub particles: Vec<WaterParticle>,
+    pub cells: Cells,
+    scratch: Vec<WaterParticle>,
+}
+
+/// What a place feels of the water.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Felt {
+    /// Kernel sum: about 1 at the edge of a stream, 0 in the dry.
+    pub amount: f64,
+    pub velocity: DVec2,
+    /// From the place to the centre of the water in reach.
+    pub centre: DVec2,
+    pub curve: f64,
+    /// From the place to the nearest particle, and that distance squared.
+    pub nearest: DVec2,
+    pub nearest_squared: f64,
+}
+
+impl Water {
+    pub fn new(bounds: (DVec2, DVec2), radius: f64) -> Self {
+        Self {
+            particles: Vec::new(),
+            cells: Cells::new(bounds, radius),
+            scratch: Vec::new(),
+        }
+    }
+
+    pub fn sort(&mut self) {
+        self.cells
+            .sort(&mut self.particles, &mut self.scratch, |p| p.position);
+    }
+
+    /// What a place feels of the particles in these runs.
+    #[inline]
+    pub fn felt(
+        &self,
+        kernels: &Kernels,
+        at: DVec2,
+        runs: &[core::ops::Range<usize>; 3],
+    ) -> Option<Felt> {
+        let mut felt = Felt {
+            nearest_squared: f64::INFINITY,
+            ..Felt::default()
+        };
+        for run in runs {
+            for particle in &self.particles[run.clone()] {
+                let offset = particle.position - at;
+                let square = offset.length_squared();
+                if square >= kernels.square {
+                    continue;
+                }
+                let weight = kernels.weight(square);
+                felt.amount += whole(weight);
+                felt.velocity += whole2(particle.velocity * weight);
+                felt.centre += whole2(offset * weight);
+                felt.curve += whole(particle.curve * weight);
+                if square < felt.nearest_squared {
+                    felt.nearest_squared = square;
+                    felt.nearest = offset;
+                }
+            }
+        }
+        if felt.amount <= 0.0 {
+            return None;
+        }
+        let share = 1.0 / felt.amount;
+        felt.velocity *= share;
+        felt.centre *= share;
+        felt.curve *= share;
+        Some(felt)
+    }
+
+    /// Density, mean velocity and bend of each particle.
+    pub fn sense(&mut self, workers: &Workers, settings: &MeanderingRiver, k: &Kernels, dt: f64) {
+        let (particles, cells) = (&self.particles, &self.cells);
+        each_batch(workers, particles, &mut self.scratch, |own| {
+            let (mut amount, mut momentum) = (0.0, DVec2::ZERO);
+            for run in cells.around(own.position) {
+                for other in &particles[run] {
+                    let square = own.position.distance_squared(other.position);
+                    if square < k.square {
+                        let weight = k.weight(square);
+                        amount += whole(weight);
+                        momentum += whole2(other.velocity * weight);
+                    }
+                }
+            }
+            let mean = momentum / amount;
+            let mean_turn = Turn {
+                from: own.mean_velocity,
+                to: mean,
+            };
+            WaterParticle {
+                density: k.peak * amount,
+                mean_velocity: mean,
+                curve: match &settings.curve {
+                    signal @ super::CurveSignal::Smoothed { .. } => {
+                        signal.follow(own.curve, mean_turn, mean_turn, dt)
+                    }
+                    // Its own velocity turns when it moves.
+                    super::CurveSignal::Accumulated { .. } => own.curve,
+                },
+                ..*own
+            }
+        });
+        core::mem::swap(&mut self.particles, &mut self.scratch);
+    }
+
+    /// Forces, then motion.
+    pub fn advance(
+        &mut self,
+        workers: &Workers,
+        settings: &MeanderingRiver,
+        k: &Kernels,
+        ground: &impl Ground,
+        dt: f64,
+    ) {
+        let (particles, cells) = (&self.particles, &self.cells);
+        let stiffness = f64::from(settings.stiffness);
+        let viscosity = f64::from(settings.viscosity);
+        let (gravity, drag) = (f64::from(settings.gravity), f64::from(settings.drag));
+        let coriolis = f64::from(settings.coriolis);
+        let rest = f64::from(settings.rest_density);
+        let pressure = |density: f64| stiffness * (density - rest).max(0.0);
+        each_batch(workers, particles, &mut self.scratch, |own| {
+            let own_pressure = pressure(own.density);
+            let (mut push, mut pull, mut grip) = (DVec2::ZERO, DVec2::ZERO, 0.0);
+            for run in cells.around(own.position) {
+                for other in &particles[run] {
+                    let away = own.position - other.position;
+                    let square = away.length_squared();
+                    if square >= k.square || square == 0.0 {
+                        continue;
+                    }
+                    let distance = square.sqrt();
+                    let volume = 1.0 / other.density;
+                    let both = own_pressure + pressure(other.density);
+                    push +=
+                        whole2(away * (0.5 * both * volume * k.spiky_slope(distance) / distance));
+                    let share = viscosity * volume * k.viscosity_laplacian(distance);
+                    pull += whole2((other.velocity - own.velocity) * share);
+                    grip += whole(share);
+                }
+            }
+            let volume = 1.0 / own.density;
+            let slope = ground.surface(own.position).slope;
+            // The grip is taken at the end of the step: stable however strong.
+            let shared = pull * (volume / (1.0 + grip * volume * dt));
+            let force = push * volume + shared - slope * gravity + left(own.velocity) * coriolis;
+            let velocity = (own.velocity + force * dt) / (1.0 + drag * dt);
+            let own_turn = Turn {
+                from: own.velocity,
+                to: velocity,
+            };
+            WaterParticle {
+                velocity,
+                position: own.position + velocity * dt,
+                curve: match &settings.curve {
+                    super::CurveSignal::Smoothed { .. } => own.curve,
+                    signal => signal.follow(own.curve, own_turn, own_turn, dt),
+                },
+                ..*own
+            }
+        });
+        core::mem::swap(&mut self.particles, &mut self.scratch);
+    }
+}
+
+/// Fills `out` with what `make` makes of each item, in fixed batches.
+pub(super) fn each_batch<T: Copy + Send + Sync, U: Clone + Send>(
+    workers: &Workers,
+    items: &[T],
+    out: &mut Vec<U>,
+    make: impl Fn(&T) -> U + Sync,
+) {
+    out.clear();
+    if items.len() < PARALLEL_FROM || workers.count() < 2 {
+        out.extend(items.iter().map(make));
+        return;
+    }
+    let mut parts: Vec<Vec<U>> = vec![Vec::new(); items.len().div_ceil(BATCH)];
+    let jobs = items.chunks(BATCH).zip(&mut parts);
+    workers.each(jobs, |(items, part)| {
+        *part = items.iter().map(&make).collect()
+    });
+    for part in parts {
+        out.extend(part);
+    }
+}
