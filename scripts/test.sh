@@ -55,10 +55,12 @@ RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --features gpu,picking,e
 
 step "each feature builds alone"
 # `--lib` leaves out dev-dependencies, which would turn features on again.
-for features in "" render gpu picking egui serialize io avian rapier; do
+for features in "" render gpu picking egui serialize io cli avian rapier; do
     echo "features: ${features:-none}"
     cargo clippy --lib --locked --no-default-features --features "$features" -- -D warnings
 done
+
+cargo clippy --bin erode --locked --no-default-features --features cli -- -D warnings
 
 step "examples"
 cargo build --examples --locked
@@ -94,6 +96,17 @@ server=$target/debug/headless_server
 cat "$pictures/one"
 diff "$pictures/one" "$pictures/four"
 diff <(tail -n 2 "$pictures/one") <(tail -n 2 "$pictures/loaded")
+# The baker, without renderer.
+cargo build --bin erode --locked --no-default-features --features cli
+erode=$target/debug/erode
+"$erode" generate ridged --size 256x256 --out "$pictures/land.png" --quiet
+env -u DISPLAY "$erode" "$pictures/land.png" --model droplets --droplets 20000 --model thermal \
+    --seconds 2 --out "$pictures/aged.png" --masks "$pictures/masks" \
+    --preview "$pictures/aged_view.png" --json >"$pictures/bake.json"
+grep -q state_hash "$pictures/bake.json"
+test -s "$pictures/aged.png"
+test -s "$pictures/masks/wear.png"
+test -s "$pictures/aged_view.png"
 # Every scene opens, and a name that is none is refused.
 scenes=$("$target/debug/examples/sandbox" --list-scenes | grep '^[^ ]')
 for scene in $scenes; do
