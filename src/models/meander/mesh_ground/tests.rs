@@ -1,0 +1,221 @@
+//! The sheet stays whole, and the river runs on it as on the grid.
+
+use super::{
+    super::{GridGround, MeanderingRiver, Plain, RiverSink, RiverSolver, RiverSource},
+    topology::{NONE, Sheet},
+    *,
+};
+use bevy::math::UVec2;
+
+/// Numbers from 0 to 1.
+fn random(mut state: u32) -> impl FnMut() -> f64 {
+    move || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state >> 8) / f64::from(1u32 << 24)
+    }
+}
+
+fn hills(cells: UVec2) -> GridGround {
+    let height = |i: u32| {
+        let (x, y) = (f64::from(i % cells.x), f64::from(i / cells.x));
+        40.0 + 6.0 * (0.3 * x).sin() * (0.23 * y).cos() - 0.4 * x
+    };
+    let heights = (0..cells.x * cells.y).map(height).collect();
+    GridGround::new(cells, 8.0, heights).unwrap()
+}
+
+fn mesh() -> MeshGround {
+    MeshGround::from_grid(&hills(UVec2::new(61, 37)), MeshDetail::default()).unwrap()
+}
+
+fn plan_volume(sheet: &Sheet) -> f64 {
+    sheet.live_triangles().map(|t| sheet.volume(t)).sum()
+}
+
+#[test]
+fn a_rectangle_is_a_whole_sheet() {
+    for (columns, rows) in [(1, 1), (1, 5), (4, 1), (7, 6)] {
+        let sheet = Sheet::rectangle(DVec2::ZERO, DVec2::new(9.0, 4.0), columns, rows);
+        sheet.check().unwrap();
+        assert_eq!(sheet.triangle_count(), 2 * columns * rows);
+    }
+}
+
+#[test]
+fn a_sheet_has_the_volume_of_its_grid() {
+    let grid = hills(UVec2::new(61, 37));
+    let ground = mesh();
+    ground.sheet.check().unwrap();
+    let (own, other) = (ground.solids(), grid.solids());
+    assert!((own - other).abs() < 1e-12 * other, "{own} {other}");
+    let mut unit = random(3);
+    for _ in 0..500 {
+        let at = DVec2::new(unit() - 0.5, unit() - 0.5) * DVec2::new(480.0, 290.0);
+        let (a, b) = (ground.surface(at).height, grid.surface(at).height);
+        assert!((a - b).abs() < 0.8, "{a} {b}");
+    }
+}
+
+#[test]
+fn a_place_is_in_the_triangle_found_for_it() {
+    let ground = mesh();
+    let mut unit = random(5);
+    for _ in 0..2000 {
+        let at = DVec2::new(unit() - 0.5, unit() - 0.5) * DVec2::new(488.0, 296.0);
+        let (t, shares) = ground.buckets.locate(&ground.sheet, at);
+        let places = ground.sheet.places(t);
+        let back = places[0] * shares[0] + places[1] * shares[1] + places[2] * shares[2];
+        assert!(back.distance(at) < 1e-9, "{at} {back}");
+        // The slope is the surface's own.
+        let Surface { height, slope } = ground.surface(at);
+        let towards = (places[0] + places[1] + places[2]) / 3.0 - at;
+        let other = ground.surface(at + towards * 0.5).height;
+        assert!((height + slope.dot(towards) * 0.5 - other).abs() < 1e-9);
+    }
+    let beyond = ground.surface(DVec2::new(1e6, 0.0)).height;
+    assert!((beyond - ground.surface(DVec2::new(244.0, 0.0)).height).abs() < 1e-9);
+}
+
+#[test]
+fn points_in_a_rectangle_are_each_met_once_also_after_moves() {
+    let mut ground = mesh();
+    let mut unit = random(7);
+    let settings = MeanderingRiver::default();
+    for point in 0..ground.sheet.points.len() {
+        let cut = Cut {
+            point,
+            sideways: DVec2::new(unit() - 0.5, unit() - 0.5) * 4.0,
+            down: 0.0,
+            floor: f64::NEG_INFINITY,
+        };
+        let volume = ground.cut_volume(&settings, &cut);
+        ground.take(&settings, &cut, volume);
+    }
+    assert!(ground.buckets.drift > 0.0);
+    let mut met = vec![0; ground.sheet.points.len()];
+    for column in -16..16 {
+        for row in -10..10 {
+            let min = DVec2::new(f64::from(column), f64::from(row)) * 17.0;
+            ground.points_in(min, min + 17.0, |point, _| met[point] += 1);
+        }
+    }
+    for (point, times) in met.into_iter().enumerate() {
+        let live = ground.sheet.points[point].triangle != NONE;
+        assert_eq!(times, usize::from(live));
+    }
+}
+
+#[test]
+fn random_edits_keep_the_sheet_whole_and_its_volume() {
+    let mut ground = mesh();
+    let mut unit = random(11);
+    let settings = MeanderingRiver::default();
+    let mut expected = ground.solids();
+    let start = expected;
+    for round in 0..60 {
+        for _ in 0..200 {
+            let at = DVec2::new(unit() - 0.5, unit() - 0.5) * DVec2::new(488.0, 296.0);
+            let point = ground.point_at(at);
+            if unit() < 0.7 {
+                let cut = Cut {
+                    point,
+                    sideways: DVec2::new(unit() - 0.5, unit() - 0.5) * 20.0,
+                    down: unit(),
+                    floor: 20.0,
+                };
+                let volume = unit() * ground.cut_volume(&settings, &cut);
+                assert!(volume >= 0.0);
+                ground.take(&settings, &cut, volume);
+                expected -= volume;
+            } else {
+                let volume = 200.0 * unit();
+                ground.lay(point, volume);
+                expected += volume;
+            }
+        }
+        // The water wanders: where it was, the sheet becomes coarse again.
+        let at = DVec2::new(8.0 * f64::from(round) - 240.0, 0.0);
+        ground.buckets.wet(at, 40.0);
+        ground.settle(&Workers::serial(), &settings, 5.0);
+        ground.sheet.check().unwrap();
+        let solids = ground.solids();
+        let off = (solids - expected).abs() / start;
+        assert!(off < 1e-12, "round {round}: {off:e}");
+    }
+    let tally = ground.remesh_tally();
+    assert!(
+        tally.splits > 100 && tally.collapses > 100 && tally.flips > 100,
+        "{tally:?}"
+    );
+}
+
+#[test]
+fn a_cut_takes_what_it_said() {
+    let mut ground = mesh();
+    let settings = MeanderingRiver::default();
+    let point = ground.point_at(DVec2::new(10.0, 20.0));
+    let cut = Cut {
+        point,
+        sideways: DVec2::new(-0.5, 0.3),
+        down: 0.0,
+        floor: f64::NEG_INFINITY,
+    };
+    let (before, at) = (ground.solids(), ground.sheet.points[point]);
+    let volume = ground.cut_volume(&settings, &cut);
+    assert!(volume > 0.0);
+    ground.take(&settings, &cut, volume);
+    let taken = before - ground.solids();
+    assert!((taken - volume).abs() < 1e-9 * volume, "{taken} {volume}");
+    // All by moving: the point kept its height.
+    let now = ground.sheet.points[point];
+    assert!((now.height - at.height).abs() < 1e-12 && now.at != at.at);
+    // Down the slope nothing is taken.
+    let back = Cut {
+        sideways: -cut.sideways,
+        ..cut
+    };
+    assert_eq!(ground.cut_volume(&settings, &back), 0.0);
+}
+
+#[test]
+fn evening_out_keeps_the_volume() {
+    let mut ground = mesh();
+    let before = ground.solids();
+    let points: Vec<usize> = ground.sheet.live_points().map(|p| p as usize).collect();
+    ground.smooth(&points);
+    assert!((ground.solids() - before).abs() < 1e-12 * before);
+    let bad = MeshDetail {
+        fine: f64::NAN,
+        ..MeshDetail::default()
+    };
+    assert!(MeshGround::from_grid(&hills(UVec2::new(5, 5)), bad).is_err());
+}
+
+/// A river on a sheet, like [`Plain::river`] on the grid.
+fn river(plain: &Plain, settings: MeanderingRiver) -> RiverSolver<MeshGround> {
+    let ground = MeshGround::from_grid(&plain.ground().unwrap(), MeshDetail::default()).unwrap();
+    let at = plain.spread.max(f64::from(settings.radius)) - 0.5 * plain.length;
+    let speed = 0.8 * f64::from(settings.gravity) * plain.slope / f64::from(settings.drag);
+    // The middle of the channel is where the ground is lowest.
+    let steps = (-200..=200).map(|i| DVec2::new(at, f64::from(i) * 0.0025 * plain.width * 0.5));
+    let depth = |at: DVec2| ground.floodplain_at(at) - ground.surface(at).height;
+    let (sum, weight) = steps.fold((0.0, 1e-9), |(sum, weight), at| {
+        (sum + at.y * depth(at).max(0.0), weight + depth(at).max(0.0))
+    });
+    let mut river = RiverSolver::new(settings, ground).unwrap();
+    river
+        .add_source(RiverSource {
+            position: DVec2::new(at, sum / weight),
+            spread: DVec2::splat(plain.spread),
+            velocity: DVec2::new(speed, 0.0),
+            rate: plain.rate,
+        })
+        .unwrap();
+    river
+        .add_sink(RiverSink {
+            position: DVec2::new(0.5 * plain.length, 0.0),
+            half_size: DVec2::new(2.0 * plain.cell_size, plain.width),
+        })
+        .unwrap();
+    river
+}
