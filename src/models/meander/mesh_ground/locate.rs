@@ -20,8 +20,10 @@ pub(super) struct Buckets {
     /// First of each bucket's points, and one past the last.
     starts: Vec<u32>,
     points: Vec<u32>,
-    /// How far any point went since the buckets were filled. units: m
-    pub drift: f64,
+    /// Where each point was when the buckets were filled, and the farthest that
+    /// one is from there. units: m
+    filed: Vec<DVec2>,
+    drift: f64,
     /// Time since water was near. units: s
     pub dry_for: Vec<f64>,
 }
@@ -43,6 +45,7 @@ impl Buckets {
             seeds: vec![NONE; columns * rows],
             starts: vec![0; columns * rows + 1],
             points: Vec::new(),
+            filed: Vec::new(),
             drift: 0.0,
             dry_for: vec![f64::INFINITY; columns * rows],
         }
@@ -147,7 +150,14 @@ impl Buckets {
             self.starts[bucket] -= 1;
             self.points[self.starts[bucket] as usize] = p;
         }
+        self.filed.clear();
+        self.filed.extend(sheet.points.iter().map(|point| point.at));
         self.drift = 0.0;
+    }
+
+    /// Notes that a point went to another place.
+    pub fn moved(&mut self, point: usize, to: DVec2) {
+        self.drift = self.drift.max(self.filed[point].distance(to));
     }
 
     /// The triangle under a place within the bounds, with its share of each

@@ -33,7 +33,7 @@ use bevy::math::DVec2;
 use land::Land;
 use locate::Buckets;
 use remesh::{LEAST_AREA, Wish};
-use topology::{Sheet, doubled};
+use topology::{NONE, Point, Sheet, doubled};
 
 /// Wanted edges grow by so much for each metre from the water.
 const GRADING: f64 = 0.4;
@@ -41,6 +41,11 @@ const GRADING: f64 = 0.4;
 const SLIDE: f64 = 0.3;
 /// Largest share of an exchange between two points that are evened out.
 const EVEN_OUT: f64 = 0.125;
+/// Edges that run less along a bank are left out: square of the cosine.
+const LEAST_ALONG: f64 = 0.5;
+/// A thinner layer of fresh deposit is none. Splits and collapses spread traces
+/// that a grid does not have. units: m
+const THINNEST: f64 = 0.02;
 /// A cut moves a point by this share of a fine edge at most.
 const LONGEST_MOVE: f64 = 0.5;
 /// The sheet is changed once in so many times that it is settled.
@@ -61,6 +66,10 @@ pub struct MeshDetail {
     pub tolerance: f64,
     /// Where water was so lately, the ground stays fine. units: s
     pub linger: f64,
+    /// How much of a cut along a bank wears it off all the same.
+    pub rub: f64,
+    /// How fast kinks of a bank are drawn straight. units: m²/s
+    pub creep: f64,
     /// With more points than this the tolerance far from the water grows.
     pub budget: usize,
 }
@@ -72,6 +81,8 @@ impl Default for MeshDetail {
             coarse: 48.0,
             tolerance: 0.15,
             linger: 60.0,
+            rub: 0.3,
+            creep: 0.5,
             budget: 20_000,
         }
     }
@@ -85,6 +96,8 @@ impl MeshDetail {
         in_range(M, "coarse", self.coarse as f32, self.fine as f32..=1e5)?;
         in_range(M, "tolerance", self.tolerance as f32, 0.0..=1e4)?;
         in_range(M, "linger", self.linger as f32, 0.0..=f32::INFINITY)?;
+        in_range(M, "rub", self.rub as f32, 0.0..=1.0)?;
+        in_range(M, "creep", self.creep as f32, 0.0..=1e6)?;
         in_range(M, "budget", self.budget as f32, 16.0..=1e8)
     }
 }
@@ -270,23 +283,21 @@ impl MeshGround {
         (self.sheet.triangles[t as usize].corners, shares)
     }
 
-    /// What a cut takes by moving its point, and by sinking it. units: m³
-    fn parts(&self, cut: &Cut) -> (f64, f64) {
-        let (point, own) = (cut.point as u32, &self.sheet.points[cut.point]);
-        let slope = self.sheet.volume_slope(point);
-        let sideways = cut
-            .sideways
-            .clamp_length_max(LONGEST_MOVE * self.detail.fine);
+    /// How far a cut moves its point, straight up the slope, and how much it
+    /// sinks. units: m
+    fn parts(&self, cut: &Cut, slope: DVec2) -> (DVec2, f64) {
+        let own = &self.sheet.points[cut.point];
         let sink = cut.down.min((own.height - cut.floor).max(0.0));
-        let side = (-slope.dot(sideways)).max(0.0);
-        (
-            side,
-            if sink > 0.0 {
-                sink * self.sheet.area(point)
-            } else {
-                0.0
-            },
-        )
+        let steepness = slope.length();
+        if steepness <= 0.0 {
+            return (DVec2::ZERO, sink);
+        }
+        // Along the slope a move takes nothing, and only bunches up points.
+        let uphill = slope / -steepness;
+        let along = cut.sideways.perp_dot(uphill).abs();
+        let way = cut.sideways.dot(uphill) + self.detail.rub * along;
+        let way = way.clamp(0.0, LONGEST_MOVE * self.detail.fine);
+        (uphill * way, sink)
     }
 
     /// The largest share of a move that turns no triangle over.
@@ -313,6 +324,58 @@ impl MeshGround {
         let own = &mut self.sheet.points[point as usize];
         own.height -= depth;
         own.soft = (own.soft - depth).max(0.0);
+    }
+
+    /// Lets banks creep along their own lines: a bank that is straight keeps its
+    /// profile, kinks are drawn straight.
+    fn creep(&mut self, dt: f64) {
+        let rate = self.detail.creep * dt;
+        if rate <= 0.0 {
+            return;
+        }
+        let wet = |point: &Point| {
+            point.triangle != NONE && self.wanted[self.buckets.of(point.at)] <= self.detail.fine
+        };
+        let points = self.sheet.points.iter().enumerate();
+        let slopes: Vec<DVec2> = points
+            .map(|(p, point)| {
+                if wet(point) {
+                    self.sheet.depth_slope(p as u32)
+                } else {
+                    DVec2::ZERO
+                }
+            })
+            .collect();
+        for t in 0..self.sheet.triangles.len() as u32 {
+            let own = self.sheet.triangles[t as usize];
+            if own.is_free() {
+                continue;
+            }
+            for i in 0..3 {
+                let (a, b) = (own.corners[(i + 1) % 3], own.corners[(i + 2) % 3]);
+                let (one, two) = (slopes[a as usize], slopes[b as usize]);
+                // Each inner edge from one side.
+                if own.across[i] < t || one == DVec2::ZERO || two == DVec2::ZERO {
+                    continue;
+                }
+                let (mean, edge) = (one + two, self.sheet.at(b) - self.sheet.at(a));
+                let square = edge.length_squared();
+                let along = mean.perp_dot(edge).powi(2) / (mean.length_squared() * square);
+                let (upper, lower) = (
+                    &self.sheet.points[b as usize],
+                    &self.sheet.points[a as usize],
+                );
+                let rise = (upper.height - upper.plain) - (lower.height - lower.plain);
+                if along < LEAST_ALONG {
+                    continue;
+                }
+                let (one, two) = (self.sheet.area(a), self.sheet.area(b));
+                let share = (rate * along * along / square).min(EVEN_OUT);
+                let volume = share * rise * one.min(two);
+                self.sheet.points[a as usize].height += volume / one;
+                self.sheet.points[b as usize].height -= volume / two;
+            }
+        }
     }
 
     /// Lets what is too steep slide along the edges near the water.
@@ -387,35 +450,39 @@ impl Ground for MeshGround {
 
     fn softness(&self, settings: &MeanderingRiver, point: usize) -> f64 {
         let own = &self.sheet.points[point];
-        if own.soft > 0.0 {
+        if own.soft > THINNEST {
             return f64::from(settings.softness);
         }
         1.0 / own.hardness
     }
 
     fn cut_volume(&self, _: &MeanderingRiver, cut: &Cut) -> f64 {
-        let (side, sink) = self.parts(cut);
-        side + sink
+        let slope = self.sheet.volume_slope(cut.point as u32);
+        let (way, sink) = self.parts(cut, slope);
+        let sunk = if sink > 0.0 {
+            sink * self.sheet.area(cut.point as u32)
+        } else {
+            0.0
+        };
+        sunk - slope.dot(way)
     }
 
     fn take(&mut self, _: &MeanderingRiver, cut: &Cut, volume: f64) {
         let point = cut.point as u32;
-        let (side, sink) = self.parts(cut);
+        let slope = self.sheet.volume_slope(point);
+        let (mut way, sink) = self.parts(cut, slope);
         let mut rest = volume;
-        if side > 0.0 {
-            // Straight up the slope: along the slope a move takes nothing, and
-            // only bunches up points.
-            let slope = self.sheet.volume_slope(point);
-            let share = (volume / (side + sink)).min(1.0);
-            let mut way = slope * (-share * side / slope.length_squared());
+        if way != DVec2::ZERO {
+            let area = self.sheet.area(point);
+            way *= (volume / (sink * area - slope.dot(way))).min(1.0);
             way *= self.free_share(point, way);
             let taken = -slope.dot(way);
-            self.sheet.points[cut.point].at += way;
-            self.buckets.drift += way.length();
-            self.measure(cut.point);
-            let depth = taken / self.sheet.area(point);
             let own = &mut self.sheet.points[cut.point];
-            own.soft = (own.soft - depth).max(0.0);
+            own.at += way;
+            self.buckets.moved(cut.point, own.at);
+            self.measure(cut.point);
+            let own = &mut self.sheet.points[cut.point];
+            own.soft = (own.soft - taken / area).max(0.0);
             rest -= taken;
         }
         let own = &self.sheet.points[cut.point];
@@ -462,6 +529,7 @@ impl Ground for MeshGround {
         for dry_for in &mut self.buckets.dry_for {
             *dry_for += dt;
         }
+        self.creep(dt);
         self.slide(f64::from(settings.talus));
         self.settled = self.settled.wrapping_add(1);
         if self.settled % REMESH_EVERY == 0 {

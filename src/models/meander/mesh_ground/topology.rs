@@ -267,6 +267,25 @@ impl Sheet {
         sum / 6.0
     }
 
+    /// Mean slope around a point, of the ground above the floodplain. Nothing
+    /// for points of the border. units: m/m
+    pub fn depth_slope(&self, point: u32) -> DVec2 {
+        if self.points[point as usize].border {
+            return DVec2::ZERO;
+        }
+        let above = |p: u32| self.points[p as usize].height - self.points[p as usize].plain;
+        let (at, here) = (self.at(point), above(point));
+        let (mut sum, mut area) = (DVec2::ZERO, 0.0);
+        for (t, i) in self.around(point) {
+            let corners = &self.triangles[t as usize].corners;
+            let (b, c) = (corners[(i + 1) % 3], corners[(i + 2) % 3]);
+            let edge = self.at(c) - self.at(b);
+            sum += DVec2::new(-edge.y, edge.x) * ((above(b) - here) + (above(c) - here));
+            area += doubled(at, self.at(b), self.at(c));
+        }
+        sum / -area
+    }
+
     fn new_point(&mut self, point: Point) -> u32 {
         match self.free_points.pop() {
             Some(free) => {
