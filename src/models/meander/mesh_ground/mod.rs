@@ -81,8 +81,8 @@ impl Default for MeshDetail {
             coarse: 48.0,
             tolerance: 0.15,
             linger: 60.0,
-            rub: 0.3,
-            creep: 0.5,
+            rub: 0.2,
+            creep: 0.4,
             budget: 20_000,
         }
     }

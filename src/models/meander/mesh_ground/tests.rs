@@ -1,11 +1,13 @@
 //! The sheet stays whole, and the river runs on it as on the grid.
 
 use super::{
-    super::{GridGround, MeanderingRiver, Plain, RiverSink, RiverSolver, RiverSource},
+    super::{GridGround, MeanderingRiver, Plain, RiverSink, RiverSolver, RiverSource, course},
     topology::{NONE, Sheet},
     *,
 };
 use bevy::math::UVec2;
+use core::f64::consts::{PI, TAU};
+use std::sync::OnceLock;
 
 /// Numbers from 0 to 1.
 fn random(mut state: u32) -> impl FnMut() -> f64 {
@@ -224,4 +226,250 @@ fn river(plain: &Plain, settings: MeanderingRiver) -> RiverSolver<MeshGround> {
         })
         .unwrap();
     river
+}
+
+const WIDTH: f64 = 40.0;
+
+/// Amplitude (m) and phase of one wave of the channel, away from its ends.
+fn wave(ground: &MeshGround, wavelength: f64) -> (f64, f64) {
+    let (min, max) = ground.bounds();
+    let (mut sine, mut cosine, mut count) = (0.0, 0.0, 0.0);
+    for column in 0..200 {
+        let x = (min.x + (max.x - min.x) * (0.25 + 0.003 * f64::from(column))).round();
+        let (mut depth, mut moment) = (1e-9, 0.0);
+        for row in 1..128 {
+            let at = DVec2::new(x, min.y + (max.y - min.y) * f64::from(row) / 128.0);
+            let here = (ground.floodplain_at(at) - ground.surface(at).height).max(0.0);
+            depth += here;
+            moment += here * at.y;
+        }
+        let (s, c) = (TAU * x / wavelength).sin_cos();
+        sine += s * moment / depth;
+        cosine += c * moment / depth;
+        count += 1.0;
+    }
+    let (s, c) = (2.0 * sine / count, 2.0 * cosine / count);
+    (s.hypot(c), c.atan2(s))
+}
+
+/// Mean depth (m) of the outer and of the inner half of the channel at the
+/// strongest point of each bend.
+fn cross_sections(river: &RiverSolver<MeshGround>) -> Option<(f64, f64)> {
+    let ground = river.ground();
+    let (min, max) = ground.bounds();
+    let (from, to) = (DVec2::new(min.x, 0.0), DVec2::new(max.x, 0.0));
+    let line = course(river.water(), f64::from(river.settings().radius), from, to)?;
+    let (mut sums, mut count) = ((0.0, 0.0), 0.0);
+    for (apex, bends_left) in line.apexes() {
+        if apex < 2 || apex + 2 >= line.points.len() {
+            continue;
+        }
+        let way = (line.points[apex + 2] - line.points[apex - 2]).normalize();
+        let outward = way.perp() * if bends_left { -1.0 } else { 1.0 };
+        let depth = |off: f64| {
+            let at = line.points[apex] + outward * off;
+            ground.floodplain_at(at) - ground.surface(at).height
+        };
+        let bank = |sign: f64| {
+            let far = (0..100).map(f64::from).find(|&far| depth(sign * far) < 1.0);
+            far.unwrap_or(100.0)
+        };
+        let (outer, inner) = (bank(1.0), bank(-1.0));
+        let (middle, half) = (0.5 * (outer - inner), 0.5 * (outer + inner));
+        for i in 0..10 {
+            let off = (f64::from(i) + 0.5) * 0.1 * half;
+            sums.0 += 0.1 * depth(middle + off);
+            sums.1 += 0.1 * depth(middle - off);
+        }
+        count += 1.0;
+    }
+    (count > 0.0).then(|| (sums.0 / count, sums.1 / count))
+}
+
+/// What was seen of a river that grew from gentle bends of 7 widths.
+struct Grown {
+    growth: f64,
+    downstream: f64,
+    outer_by_inner: f64,
+    outside: f64,
+    outer_depth: f64,
+    inner_depth: f64,
+    drift: f64,
+    triangles: usize,
+    sheet: Result<(), String>,
+}
+
+fn grow(seed: u64) -> Grown {
+    let wavelength = 7.0 * WIDTH;
+    let plain = Plain {
+        length: 1536.0,
+        width: 512.0,
+        amplitude: 8.0,
+        wavelength,
+        seed,
+        ..Plain::default()
+    };
+    let settings = MeanderingRiver {
+        seed,
+        ..MeanderingRiver::default()
+    };
+    let mut river = river(&plain, settings);
+    let (before, solids) = (wave(river.ground(), wavelength), river.ledger().total());
+    let (mut outside, mut seen) = (0, 0);
+    for step in 1..=4000 {
+        river.step_on(Workers::serial(), 0.1);
+        if step % 200 == 0 {
+            let ground = river.ground();
+            let places = river.water().iter().map(|water| water.position);
+            let out = |&at: &DVec2| ground.floodplain_at(at) - ground.surface(at).height < 1.0;
+            outside += places.filter(out).count();
+            seen += river.water().len();
+        }
+    }
+    let after = wave(river.ground(), wavelength);
+    let lag = (before.1 - after.1 + PI).rem_euclid(TAU) - PI;
+    let (outer_depth, inner_depth) = cross_sections(&river).expect("water all along");
+    Grown {
+        growth: after.0 / before.0,
+        downstream: lag / TAU * wavelength,
+        outer_by_inner: river.tally().outer / river.tally().inner,
+        outside: outside as f64 / seen as f64,
+        outer_depth,
+        inner_depth,
+        drift: (river.ledger().total() - solids).abs() / solids.abs().max(river.tally().cut),
+        triangles: river.ground().triangle_count(),
+        sheet: river.ground().sheet.check(),
+    }
+}
+
+/// Five seeds, grown once for all tests.
+fn grown() -> &'static [Grown] {
+    static GROWN: OnceLock<Vec<Grown>> = OnceLock::new();
+    GROWN.get_or_init(|| {
+        std::thread::scope(|scope| {
+            let seeds: Vec<_> = (0..5).map(|seed| scope.spawn(move || grow(seed))).collect();
+            let join = |seed: std::thread::ScopedJoinHandle<'_, Grown>| seed.join().expect("grown");
+            seeds.into_iter().map(join).collect()
+        })
+    })
+}
+
+fn median(of: impl Fn(&Grown) -> f64) -> f64 {
+    let mut values: Vec<f64> = grown().iter().map(of).collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+#[test]
+fn bends_of_seven_widths_grow_and_wander_downstream() {
+    let (growth, downstream) = (median(|g| g.growth), median(|g| g.downstream));
+    println!("growth {growth} downstream {downstream}");
+    assert!(growth > 1.2, "{growth}");
+    assert!(downstream > 20.0, "{downstream} m");
+}
+
+#[test]
+fn outer_banks_are_cut_and_the_water_stays_in_its_channel() {
+    let (sides, outside) = (median(|g| g.outer_by_inner), median(|g| g.outside));
+    println!("outer/inner {sides} outside {outside}");
+    assert!(sides > 3.0, "{sides}");
+    assert!(outside < 0.05, "{outside}");
+}
+
+#[test]
+fn bends_are_deeper_at_the_outer_bank() {
+    let deeper = median(|g| g.outer_depth - g.inner_depth);
+    println!("deeper {deeper} outer {}", median(|g| g.outer_depth));
+    assert!(deeper > 0.3, "{deeper} m");
+}
+
+#[test]
+fn a_river_leaves_its_sheet_whole_and_loses_no_solids() {
+    for grown in grown() {
+        assert_eq!(grown.sheet, Ok(()));
+        assert!(grown.drift < 1e-9, "{:e}", grown.drift);
+        assert!(grown.triangles < 12_000, "{}", grown.triangles);
+    }
+}
+
+#[test]
+fn without_a_disturbance_it_stays_straight() {
+    let settings = MeanderingRiver {
+        coriolis: 0.0,
+        ..MeanderingRiver::default()
+    };
+    let plain = Plain {
+        length: 1536.0,
+        width: 512.0,
+        spread: 0.0,
+        ..Plain::default()
+    };
+    let mut river = river(&plain, settings);
+    for _ in 0..4000 {
+        river.step_on(Workers::serial(), 0.1);
+    }
+    let (amplitude, _) = wave(river.ground(), 7.0 * WIDTH);
+    let off = river.water().iter().map(|water| water.position.y.abs());
+    let off = off.fold(0.0, f64::max);
+    println!("amplitude {amplitude} off {off}");
+    assert!(amplitude < 0.5, "{amplitude} m");
+    assert!(off < 0.5 * WIDTH, "{off} m");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_sheet() {
+    let plain = Plain {
+        length: 512.0,
+        width: 256.0,
+        amplitude: 8.0,
+        ..Plain::default()
+    };
+    let run = || {
+        let mut river = river(&plain, MeanderingRiver::default());
+        for _ in 0..600 {
+            river.step_on(Workers::serial(), 0.1);
+        }
+        river.into_ground()
+    };
+    let (one, two) = (run(), run());
+    assert!(one.remesh_tally().splits > 0);
+    assert_eq!(one, two);
+}
+
+#[test]
+fn the_sheet_follows_wandering_water_and_does_not_grow_forever() {
+    let mut ground = mesh();
+    let settings = MeanderingRiver::default();
+    let mut unit = random(17);
+    let mut counts = Vec::new();
+    for _ in 0..4 {
+        for step in 0..120 {
+            let at = DVec2::new(4.0 * f64::from(step) - 240.0, 100.0 * (unit() - 0.5));
+            ground.buckets.wet(at, 25.0);
+            for _ in 0..20 {
+                let near = at + DVec2::new(unit() - 0.5, unit() - 0.5) * 50.0;
+                let cut = Cut {
+                    point: ground.point_at(near),
+                    sideways: DVec2::new(0.0, unit() - 0.5) * 4.0,
+                    down: 0.0,
+                    floor: f64::NEG_INFINITY,
+                };
+                let volume = ground.cut_volume(&settings, &cut);
+                ground.take(&settings, &cut, volume);
+                ground.lay(ground.point_at(near), volume);
+            }
+            ground.settle(&Workers::serial(), &settings, 10.0);
+        }
+        // Near the water no edge is longer than the paper's rule allows.
+        let last = DVec2::new(4.0 * 119.0 - 240.0, 0.0);
+        for at in [last, last - DVec2::new(8.0, 0.0)] {
+            let (corners, _) = ground.under(at);
+            let nearest = corners.map(|p| ground.sheet.at(p).distance(at));
+            assert!(nearest.iter().all(|far| *far < 25.0), "{nearest:?}");
+        }
+        counts.push(ground.triangle_count());
+    }
+    ground.sheet.check().unwrap();
+    println!("{counts:?}");
+    assert!(counts[3] < counts[0] * 6 / 5, "{counts:?}");
 }
