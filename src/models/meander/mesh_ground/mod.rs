@@ -70,8 +70,9 @@ pub struct MeshDetail {
     pub rub: f64,
     /// How fast kinks of a bank are drawn straight. units: m²/s
     pub creep: f64,
-    /// With more points than this the tolerance far from the water grows.
-    pub budget: usize,
+    /// With more than this share of the points that a sheet would have which is
+    /// fine all over, the tolerance far from the water grows.
+    pub fullness: f64,
 }
 
 impl Default for MeshDetail {
@@ -83,7 +84,7 @@ impl Default for MeshDetail {
             linger: 60.0,
             rub: 0.2,
             creep: 0.4,
-            budget: 20_000,
+            fullness: 0.5,
         }
     }
 }
@@ -98,7 +99,7 @@ impl MeshDetail {
         in_range(M, "linger", self.linger as f32, 0.0..=f32::INFINITY)?;
         in_range(M, "rub", self.rub as f32, 0.0..=1.0)?;
         in_range(M, "creep", self.creep as f32, 0.0..=1e6)?;
-        in_range(M, "budget", self.budget as f32, 16.0..=1e8)
+        in_range(M, "fullness", self.fullness as f32, 1e-3..=1.0)
     }
 }
 
@@ -208,7 +209,10 @@ impl MeshGround {
             tally,
             ..
         } = self;
-        let excess = sheet.point_count() as f64 / detail.budget as f64;
+        // Equilateral triangles have two for each point.
+        let each = detail.fine * detail.fine * 0.75f64.sqrt();
+        let all = (self.bounds.1 - self.bounds.0).element_product() / each;
+        let excess = sheet.point_count() as f64 / (detail.fullness * all);
         let far = detail.tolerance * (excess * excess).max(1.0);
         let edge = |at: DVec2| wanted[buckets.of(at)];
         let tolerance = |at: DVec2| {
