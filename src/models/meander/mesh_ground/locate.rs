@@ -26,6 +26,8 @@ pub(super) struct Buckets {
     drift: f64,
     /// Time since water was near. units: s
     pub dry_for: Vec<f64>,
+    /// Which way it ran; the length says nothing.
+    flow: Vec<DVec2>,
 }
 
 impl Buckets {
@@ -48,6 +50,7 @@ impl Buckets {
             filed: Vec::new(),
             drift: 0.0,
             dry_for: vec![f64::INFINITY; columns * rows],
+            flow: vec![DVec2::ZERO; columns * rows],
         }
     }
 
@@ -65,6 +68,11 @@ impl Buckets {
         row * self.columns + column
     }
 
+    /// Which way the water runs here; zero if there is none.
+    pub fn flow(&self, at: DVec2) -> DVec2 {
+        self.flow[self.of(at)].normalize_or_zero()
+    }
+
     /// Calls `visit` with each bucket that a rectangle touches.
     fn each_in(&self, min: DVec2, max: DVec2, mut visit: impl FnMut(usize)) {
         let ((x0, y0), (x1, y1)) = (self.place(min), self.place(max));
@@ -75,11 +83,23 @@ impl Buckets {
         }
     }
 
-    /// Notes that water is within `reach` of a place.
-    pub fn wet(&mut self, at: DVec2, reach: f64) {
+    /// Notes that water is within `reach` of a place, and which way it runs.
+    pub fn wet(&mut self, at: DVec2, reach: f64, velocity: DVec2) {
         let ((x0, y0), (x1, y1)) = (self.place(at - reach), self.place(at + reach));
         for row in y0..=y1 {
-            self.dry_for[row * self.columns..][x0..=x1].fill(0.0);
+            let own = row * self.columns + x0..=row * self.columns + x1;
+            self.dry_for[own.clone()].fill(0.0);
+            for flow in &mut self.flow[own] {
+                *flow += velocity;
+            }
+        }
+    }
+
+    /// Lets time pass since water was near.
+    pub fn wait(&mut self, dt: f64) {
+        for (dry_for, flow) in self.dry_for.iter_mut().zip(&mut self.flow) {
+            *dry_for += dt;
+            *flow *= 0.5;
         }
     }
 

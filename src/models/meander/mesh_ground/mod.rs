@@ -14,6 +14,7 @@
 //! only, as far as no triangle becomes too small; what the move does not take
 //! is taken by sinking.
 
+mod banks;
 mod land;
 mod locate;
 mod remesh;
@@ -33,16 +34,12 @@ use bevy::math::DVec2;
 use land::Land;
 use locate::Buckets;
 use remesh::{LEAST_AREA, Wish};
-use topology::{NONE, Point, Sheet, doubled};
+use topology::{NONE, Sheet, doubled};
 
 /// Wanted edges grow by so much for each metre from the water.
 const GRADING: f64 = 0.4;
-/// Share of the height beyond the talus that slides down an edge at once.
-const SLIDE: f64 = 0.3;
 /// Largest share of an exchange between two points that are evened out.
 const EVEN_OUT: f64 = 0.125;
-/// Edges that run less along a bank are left out: square of the cosine.
-const LEAST_ALONG: f64 = 0.5;
 /// A thinner layer of fresh deposit is none. Splits and collapses spread traces
 /// that a grid does not have. units: m
 const THINNEST: f64 = 0.02;
@@ -68,7 +65,8 @@ pub struct MeshDetail {
     pub linger: f64,
     /// How much of a cut along a bank wears it off all the same.
     pub rub: f64,
-    /// How fast kinks of a bank are drawn straight. units: m²/s
+    /// How fast kinks of banks and bumps of the bed are evened out along the
+    /// stream. units: m²/s
     pub creep: f64,
     /// With more than this share of the points that a sheet would have which is
     /// fine all over, the tolerance far from the water grows.
@@ -154,6 +152,7 @@ impl MeshGround {
         for own in &mut ground.sheet.points {
             own.height += lift;
         }
+        ground.incline(|_| true);
         ground.tally = RemeshTally::default();
         Ok(ground)
     }
@@ -172,7 +171,8 @@ impl MeshGround {
                 y > 0 && cell + width < heights.len(),
             );
             if bend(inner.0, 1) || bend(inner.1, width) {
-                self.buckets.wet(grid.centre(cell), self.detail.fine);
+                self.buckets
+                    .wet(grid.centre(cell), self.detail.fine, DVec2::ZERO);
             }
         }
     }
@@ -330,90 +330,12 @@ impl MeshGround {
         own.soft = (own.soft - depth).max(0.0);
     }
 
-    /// Lets banks creep along their own lines: a bank that is straight keeps its
-    /// profile, kinks are drawn straight.
-    fn creep(&mut self, dt: f64) {
-        let rate = self.detail.creep * dt;
-        if rate <= 0.0 {
-            return;
-        }
-        let wet = |point: &Point| {
-            point.triangle != NONE && self.wanted[self.buckets.of(point.at)] <= self.detail.fine
-        };
-        let points = self.sheet.points.iter().enumerate();
-        let slopes: Vec<DVec2> = points
-            .map(|(p, point)| {
-                if wet(point) {
-                    self.sheet.depth_slope(p as u32)
-                } else {
-                    DVec2::ZERO
-                }
-            })
-            .collect();
-        for t in 0..self.sheet.triangles.len() as u32 {
-            let own = self.sheet.triangles[t as usize];
-            if own.is_free() {
-                continue;
-            }
-            for i in 0..3 {
-                let (a, b) = (own.corners[(i + 1) % 3], own.corners[(i + 2) % 3]);
-                let (one, two) = (slopes[a as usize], slopes[b as usize]);
-                // Each inner edge from one side.
-                if own.across[i] < t || one == DVec2::ZERO || two == DVec2::ZERO {
-                    continue;
-                }
-                let (mean, edge) = (one + two, self.sheet.at(b) - self.sheet.at(a));
-                let square = edge.length_squared();
-                let along = mean.perp_dot(edge).powi(2) / (mean.length_squared() * square);
-                let (upper, lower) = (
-                    &self.sheet.points[b as usize],
-                    &self.sheet.points[a as usize],
-                );
-                let rise = (upper.height - upper.plain) - (lower.height - lower.plain);
-                if along < LEAST_ALONG {
-                    continue;
-                }
-                let (one, two) = (self.sheet.area(a), self.sheet.area(b));
-                let share = (rate * along * along / square).min(EVEN_OUT);
-                let volume = share * rise * one.min(two);
-                self.sheet.points[a as usize].height += volume / one;
-                self.sheet.points[b as usize].height -= volume / two;
-            }
-        }
-    }
-
-    /// Lets what is too steep slide along the edges near the water.
-    fn slide(&mut self, talus: f64) {
-        for t in 0..self.sheet.triangles.len() as u32 {
-            let own = self.sheet.triangles[t as usize];
-            if own.is_free() {
-                continue;
-            }
-            for i in 0..3 {
-                // Each inner edge from one side.
-                if own.across[i] < t {
-                    continue;
-                }
-                let (mut high, mut low) = (own.corners[(i + 1) % 3], own.corners[(i + 2) % 3]);
-                if self.sheet.height(high) < self.sheet.height(low) {
-                    core::mem::swap(&mut high, &mut low);
-                }
-                let drop = self.sheet.height(high) - self.sheet.height(low);
-                let (from, to) = (self.sheet.at(high), self.sheet.at(low));
-                if drop * drop <= talus * talus * from.distance_squared(to)
-                    || self.wanted[self.buckets.of(from)] > self.detail.fine
-                {
-                    continue;
-                }
-                let excess = drop - talus * from.distance(to);
-                let (one, two) = (self.sheet.area(high), self.sheet.area(low));
-                let volume = SLIDE * excess * one * two / (one + two);
-                let upper = &mut self.sheet.points[high as usize];
-                upper.height -= volume / one;
-                upper.soft = (upper.soft - volume / one).max(0.0);
-                let lower = &mut self.sheet.points[low as usize];
-                lower.height += volume / two;
-                lower.soft += volume / two;
+    /// Takes the slopes anew where water was last near at a time that counts.
+    fn incline(&mut self, counts: impl Fn(f64) -> bool) {
+        for p in 0..self.sheet.points.len() {
+            let own = &self.sheet.points[p];
+            if own.triangle != NONE && counts(self.buckets.dry_for[self.buckets.of(own.at)]) {
+                self.sheet.points[p].slope = self.sheet.mean_slope(p as u32);
             }
         }
     }
@@ -427,13 +349,12 @@ impl Ground for MeshGround {
     #[inline]
     fn surface(&self, at: DVec2) -> Surface {
         let (corners, shares) = self.under(at);
-        let [a, b, c] = corners.map(|corner| self.sheet.at(corner));
-        let [ha, hb, hc] = corners.map(|corner| self.sheet.height(corner));
-        let (ab, ac, rise_b, rise_c) = (b - a, c - a, hb - ha, hc - ha);
-        let across = DVec2::new(rise_b * ac.y - rise_c * ab.y, rise_c * ab.x - rise_b * ac.x);
+        let [a, b, c] = corners.map(|corner| &self.sheet.points[corner as usize]);
+        // Mean slopes of the corners: water that met the edges of flat
+        // triangles would lose its speed on them.
         Surface {
-            height: ha * shares[0] + hb * shares[1] + hc * shares[2],
-            slope: across / ab.perp_dot(ac),
+            height: a.height * shares[0] + b.height * shares[1] + c.height * shares[2],
+            slope: a.slope * shares[0] + b.slope * shares[1] + c.slope * shares[2],
         }
     }
 
@@ -521,8 +442,9 @@ impl Ground for MeshGround {
 
     fn attend(&mut self, water: &[WaterParticle], reach: f64) {
         for own in water {
-            self.buckets.wet(own.position, reach);
+            self.buckets.wet(own.position, reach, own.velocity);
         }
+        self.incline(|dry_for| dry_for <= 0.0);
     }
 
     fn settle(&mut self, _: &Workers, settings: &MeanderingRiver, dt: f64) {
@@ -530,15 +452,14 @@ impl Ground for MeshGround {
         for own in &mut self.sheet.points {
             own.soft *= harden;
         }
-        for dry_for in &mut self.buckets.dry_for {
-            *dry_for += dt;
-        }
         self.creep(dt);
         self.slide(f64::from(settings.talus));
+        self.buckets.wait(dt);
         self.settled = self.settled.wrapping_add(1);
         if self.settled % REMESH_EVERY == 0 {
             self.spread_wishes();
             self.refine();
+            self.incline(|_| true);
         }
     }
 

@@ -12,6 +12,8 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct Point {
     pub at: DVec2,
     pub height: f64,
+    /// Mean slope of its triangles, as of the last look. units: m/m
+    pub slope: DVec2,
     /// Thickness of what was laid down lately, part of the height. units: m
     pub soft: f64,
     /// Level of the floodplain here. units: m
@@ -92,6 +94,7 @@ impl Sheet {
                 sheet.points.push(Point {
                     at: min + (max - min) * part,
                     height: 0.0,
+                    slope: DVec2::ZERO,
                     soft: 0.0,
                     plain: 0.0,
                     hardness: 1.0,
@@ -267,23 +270,19 @@ impl Sheet {
         sum / 6.0
     }
 
-    /// Mean slope around a point, of the ground above the floodplain. Nothing
-    /// for points of the border. units: m/m
-    pub fn depth_slope(&self, point: u32) -> DVec2 {
-        if self.points[point as usize].border {
-            return DVec2::ZERO;
-        }
-        let above = |p: u32| self.points[p as usize].height - self.points[p as usize].plain;
-        let (at, here) = (self.at(point), above(point));
+    /// Mean slope of a point's triangles. units: m/m
+    pub fn mean_slope(&self, point: u32) -> DVec2 {
+        let (at, here) = (self.at(point), self.height(point));
         let (mut sum, mut area) = (DVec2::ZERO, 0.0);
         for (t, i) in self.around(point) {
             let corners = &self.triangles[t as usize].corners;
             let (b, c) = (corners[(i + 1) % 3], corners[(i + 2) % 3]);
-            let edge = self.at(c) - self.at(b);
-            sum += DVec2::new(-edge.y, edge.x) * ((above(b) - here) + (above(c) - here));
-            area += doubled(at, self.at(b), self.at(c));
+            let (ab, ac) = (self.at(b) - at, self.at(c) - at);
+            let (rise_b, rise_c) = (self.height(b) - here, self.height(c) - here);
+            sum += DVec2::new(rise_b * ac.y - rise_c * ab.y, rise_c * ab.x - rise_b * ac.x);
+            area += ab.perp_dot(ac);
         }
-        sum / -area
+        sum / area
     }
 
     fn new_point(&mut self, point: Point) -> u32 {
@@ -332,6 +331,7 @@ impl Sheet {
         let m = self.new_point(Point {
             at: (one.at + two.at) * 0.5,
             height: (one.height + two.height) * 0.5,
+            slope: (one.slope + two.slope) * 0.5,
             soft: (one.soft + two.soft) * 0.5,
             plain: (one.plain + two.plain) * 0.5,
             hardness: (one.hardness + two.hardness) * 0.5,
