@@ -456,7 +456,7 @@ impl Ground for MeshGround {
         self.slide(f64::from(settings.talus));
         self.buckets.wait(dt);
         self.settled = self.settled.wrapping_add(1);
-        if self.settled % REMESH_EVERY == 0 {
+        if self.settled.is_multiple_of(REMESH_EVERY) {
             self.spread_wishes();
             self.refine();
             self.incline(|_| true);

@@ -262,7 +262,7 @@ impl Wish<'_> {
                 .sum::<f64>();
         let lift = -surplus / (sheet.area(into) + gained / 6.0);
         let tolerance = (self.tolerance)(at);
-        if !(lift.abs() <= tolerance) {
+        if lift.is_nan() || lift.abs() > tolerance {
             return None;
         }
         // The surface moves most at the point and along its old edges.

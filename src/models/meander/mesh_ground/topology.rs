@@ -115,7 +115,7 @@ impl Sheet {
                 let after = (column + 1 < columns).then(|| square(column + 1, row));
                 // The diagonals alternate, so that no direction is preferred:
                 // up-going ones where column + row is even.
-                let upward = |c: usize, r: usize| (c + r) % 2 == 0;
+                let upward = |c: usize, r: usize| (c + r).is_multiple_of(2);
                 let or_none = |n: Option<u32>, second: bool| {
                     n.map_or(NONE, |square| square + u32::from(second))
                 };
