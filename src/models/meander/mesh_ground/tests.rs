@@ -7,7 +7,6 @@ use super::{
 };
 use bevy::math::UVec2;
 use core::f64::consts::{PI, TAU};
-use std::sync::OnceLock;
 
 /// Numbers from 0 to 1.
 fn random(mut state: u32) -> impl FnMut() -> f64 {
@@ -346,54 +345,63 @@ fn grow(seed: u64) -> Grown {
     }
 }
 
-/// Five seeds, grown once for all tests.
-fn grown() -> &'static [Grown] {
-    static GROWN: OnceLock<Vec<Grown>> = OnceLock::new();
-    GROWN.get_or_init(|| {
-        std::thread::scope(|scope| {
-            let seeds: Vec<_> = (0..5).map(|seed| scope.spawn(move || grow(seed))).collect();
-            let join = |seed: std::thread::ScopedJoinHandle<'_, Grown>| seed.join().expect("grown");
-            seeds.into_iter().map(join).collect()
-        })
-    })
-}
-
-fn median(of: impl Fn(&Grown) -> f64) -> f64 {
-    let mut values: Vec<f64> = grown().iter().map(of).collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 #[test]
-fn bends_of_seven_widths_grow_and_wander_downstream() {
+fn a_river_grows_as_on_the_grid() {
+    let grown: Vec<Grown> = std::thread::scope(|scope| {
+        let seeds: Vec<_> = (0..5).map(|seed| scope.spawn(move || grow(seed))).collect();
+        let join = |seed: std::thread::ScopedJoinHandle<'_, Grown>| seed.join().expect("grown");
+        seeds.into_iter().map(join).collect()
+    });
+    let median = |of: fn(&Grown) -> f64| {
+        let mut values: Vec<f64> = grown.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    // Bends of seven widths grow and wander downstream.
     let (growth, downstream) = (median(|g| g.growth), median(|g| g.downstream));
-    println!("growth {growth} downstream {downstream}");
     assert!(growth > 1.2, "{growth}");
     assert!(downstream > 20.0, "{downstream} m");
-}
-
-#[test]
-fn outer_banks_are_cut_and_the_water_stays_in_its_channel() {
+    // Outer banks are cut, and the water stays in its channel.
     let (sides, outside) = (median(|g| g.outer_by_inner), median(|g| g.outside));
-    println!("outer/inner {sides} outside {outside}");
     assert!(sides > 3.0, "{sides}");
     assert!(outside < 0.05, "{outside}");
-}
-
-#[test]
-fn bends_are_deeper_at_the_outer_bank() {
+    // Bends are deeper at the outer bank.
     let deeper = median(|g| g.outer_depth - g.inner_depth);
-    println!("deeper {deeper} outer {}", median(|g| g.outer_depth));
     assert!(deeper > 0.3, "{deeper} m");
-}
-
-#[test]
-fn a_river_leaves_its_sheet_whole_and_loses_no_solids() {
-    for grown in grown() {
+    // The sheet is whole, and no solids are lost.
+    for grown in &grown {
         assert_eq!(grown.sheet, Ok(()));
         assert!(grown.drift < 1e-9, "{:e}", grown.drift);
         assert!(grown.triangles < 12_000, "{}", grown.triangles);
     }
+}
+
+#[test]
+fn short_bends_decay() {
+    let wavelength = 3.0 * WIDTH;
+    let grown = |seed| {
+        let plain = Plain {
+            length: 1536.0,
+            width: 512.0,
+            amplitude: 8.0,
+            wavelength,
+            seed,
+            ..Plain::default()
+        };
+        let settings = MeanderingRiver {
+            seed,
+            ..MeanderingRiver::default()
+        };
+        let mut river = river(&plain, settings);
+        let (before, _) = wave(river.ground(), wavelength);
+        for _ in 0..4000 {
+            river.step_on(Workers::serial(), 0.1);
+        }
+        wave(river.ground(), wavelength).0 / before
+    };
+    let mut sizes: Vec<f64> = (0..5).map(grown).collect();
+    sizes.sort_by(f64::total_cmp);
+    assert!(sizes[2] < 0.7, "{sizes:?}");
 }
 
 #[test]
@@ -415,7 +423,6 @@ fn without_a_disturbance_it_stays_straight() {
     let (amplitude, _) = wave(river.ground(), 7.0 * WIDTH);
     let off = river.water().iter().map(|water| water.position.y.abs());
     let off = off.fold(0.0, f64::max);
-    println!("amplitude {amplitude} off {off}");
     assert!(amplitude < 0.5, "{amplitude} m");
     assert!(off < 0.5 * WIDTH, "{off} m");
 }
@@ -474,6 +481,5 @@ fn the_sheet_follows_wandering_water_and_does_not_grow_forever() {
         counts.push(ground.triangle_count());
     }
     ground.sheet.check().unwrap();
-    println!("{counts:?}");
     assert!(counts[3] < counts[0] * 6 / 5, "{counts:?}");
 }
