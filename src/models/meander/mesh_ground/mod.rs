@@ -1,0 +1,494 @@
+//! The ground as a sheet of triangles whose points move in all three
+//! directions: a bank is cut by moving its points back. It is fine where the
+//! water is, and coarse where it is not.
+//!
+//! With `a` the plan area of a point, a third of its triangles', the volume
+//! under the sheet is `Σ a·h`. It changes linearly where one point moves by `d`:
+//!
+//! ```text
+//! ΔV = G·d     G = Σ left(c − b)/6·(h_b + h_c)     over its triangles (p, b, c)
+//! ```
+//!
+//! which is `a` times the mean slope around it. So a cut that moves a bank back
+//! by `d` takes as much as the bank is high, exactly. A point moves up the slope
+//! only, as far as no triangle becomes too small; what the move does not take
+//! is taken by sinking.
+
+mod banks;
+mod land;
+mod locate;
+mod remesh;
+mod topology;
+
+#[cfg(test)]
+mod tests;
+
+pub use remesh::RemeshTally;
+
+use super::{Cut, GridGround, Ground, MeanderingRiver, Surface, WaterParticle};
+use crate::{
+    parallel::Workers,
+    terrain::{SettingsError, in_range},
+};
+use bevy::math::DVec2;
+use land::Land;
+use locate::Buckets;
+use remesh::{LEAST_AREA, Wish};
+use topology::{NONE, Sheet, doubled};
+
+/// Wanted edges grow by so much for each metre from the water.
+const GRADING: f64 = 0.4;
+/// Largest share of an exchange between two points that are evened out.
+const EVEN_OUT: f64 = 0.125;
+/// A thinner layer of fresh deposit is none. Splits and collapses spread traces
+/// that a grid does not have. units: m
+const THINNEST: f64 = 0.02;
+/// A cut moves a point by this share of a fine edge at most.
+const LONGEST_MOVE: f64 = 0.5;
+/// The sheet is changed once in so many times that it is settled.
+const REMESH_EVERY: u32 = 2;
+/// Points far from the water are looked at once in so many changes.
+const TURNS: u32 = 8;
+
+/// How finely a [`MeshGround`] follows its river.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeshDetail {
+    /// Edges near the water. At most 1.2 times the water's radius keeps the
+    /// paper's rule that no water touches a triangle without reaching one of
+    /// its points. units: m
+    pub fine: f64,
+    /// Edges far from the water. units: m
+    pub coarse: f64,
+    /// How far the surface may move where points are saved. units: m
+    pub tolerance: f64,
+    /// Where water was so lately, the ground stays fine. units: s
+    pub linger: f64,
+    /// How much of a cut along a bank wears it off all the same.
+    pub rub: f64,
+    /// How fast kinks of banks and bumps of the bed are evened out along the
+    /// stream. units: m²/s
+    pub creep: f64,
+    /// With more than this share of the points that a sheet would have which is
+    /// fine all over, the tolerance far from the water grows.
+    pub fullness: f64,
+}
+
+impl Default for MeshDetail {
+    fn default() -> Self {
+        Self {
+            fine: 9.0,
+            coarse: 48.0,
+            tolerance: 0.15,
+            linger: 60.0,
+            rub: 0.2,
+            creep: 0.4,
+            fullness: 0.5,
+        }
+    }
+}
+
+impl MeshDetail {
+    /// Checks the detail; the error names the field.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        const M: &str = "MeshDetail";
+        in_range(M, "fine", self.fine as f32, 1e-2..=1e4)?;
+        in_range(M, "coarse", self.coarse as f32, self.fine as f32..=1e5)?;
+        in_range(M, "tolerance", self.tolerance as f32, 0.0..=1e4)?;
+        in_range(M, "linger", self.linger as f32, 0.0..=f32::INFINITY)?;
+        in_range(M, "rub", self.rub as f32, 0.0..=1.0)?;
+        in_range(M, "creep", self.creep as f32, 0.0..=1e6)?;
+        in_range(M, "fullness", self.fullness as f32, 1e-3..=1.0)
+    }
+}
+
+/// A sheet of triangles with soft deposits and hardness.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshGround {
+    detail: MeshDetail,
+    bounds: (DVec2, DVec2),
+    sheet: Sheet,
+    land: Land,
+    buckets: Buckets,
+    /// Length of an edge that is wanted in each bucket. units: m
+    wanted: Vec<f64>,
+    settled: u32,
+    tally: RemeshTally,
+}
+
+impl MeshGround {
+    /// A sheet over a height grid, of the same volume: fine where the grid is
+    /// curved, coarse elsewhere.
+    pub fn from_grid(grid: &GridGround, detail: MeshDetail) -> Result<Self, SettingsError> {
+        detail.check()?;
+        let bounds = grid.bounds();
+        let squares = ((bounds.1 - bounds.0) / detail.coarse)
+            .ceil()
+            .max(DVec2::ONE);
+        let (columns, rows) = (squares.x as usize, squares.y as usize);
+        let mut ground = Self {
+            detail,
+            bounds,
+            sheet: Sheet::rectangle(bounds.0, bounds.1, columns, rows),
+            land: Land::new(grid),
+            buckets: Buckets::new(bounds.0, bounds.1, 2.0 * detail.fine),
+            wanted: Vec::new(),
+            settled: 0,
+            tally: RemeshTally::default(),
+        };
+        ground.mark_curved(grid);
+        ground.spread_wishes();
+        // Heights come last: until then all is flat, so no change is refused.
+        ground.refine();
+        for p in 0..ground.sheet.points.len() {
+            ground.measure(p);
+            let at = ground.sheet.points[p].at;
+            let own = &mut ground.sheet.points[p];
+            own.height = ground.land.mean(grid.heights(), at);
+            own.soft = ground.land.mean(grid.soft(), at);
+        }
+        ground.buckets.fill(&ground.sheet);
+        let area = (bounds.1 - bounds.0).element_product();
+        let lift = (grid.solids() - ground.solids()) / area;
+        for own in &mut ground.sheet.points {
+            own.height += lift;
+        }
+        ground.incline(|_| true);
+        ground.tally = RemeshTally::default();
+        Ok(ground)
+    }
+
+    /// Marks as near water what bends by more than the tolerance.
+    fn mark_curved(&mut self, grid: &GridGround) {
+        let (width, heights) = (grid.size().x as usize, grid.heights());
+        for (cell, here) in heights.iter().enumerate() {
+            let (x, y) = (cell % width, cell / width);
+            let bend = |inner: bool, stride: usize| {
+                let sides = || heights[cell - stride] + heights[cell + stride];
+                inner && (sides() - 2.0 * here).abs() > self.detail.tolerance
+            };
+            let inner = (
+                x > 0 && x + 1 < width,
+                y > 0 && cell + width < heights.len(),
+            );
+            if bend(inner.0, 1) || bend(inner.1, width) {
+                self.buckets
+                    .wet(grid.centre(cell), self.detail.fine, DVec2::ZERO);
+            }
+        }
+    }
+
+    /// Takes what does not move with the ground from the land below a point.
+    fn measure(&mut self, point: usize) {
+        let own = &mut self.sheet.points[point];
+        own.plain = self.land.plain(own.at);
+        own.hardness = self.land.hardness(own.at);
+    }
+
+    /// Wanted lengths of edges: fine near water, and growing evenly from there.
+    fn spread_wishes(&mut self) {
+        let MeshDetail {
+            fine,
+            coarse,
+            linger,
+            ..
+        } = self.detail;
+        let wet = |dry_for: &f64| if *dry_for <= linger { fine } else { coarse };
+        self.wanted.clear();
+        self.wanted.extend(self.buckets.dry_for.iter().map(wet));
+        self.buckets.spread(&mut self.wanted, GRADING);
+    }
+
+    /// Splits, collapses and turns until the sheet is as wanted.
+    fn refine(&mut self) {
+        let Self {
+            detail,
+            sheet,
+            land,
+            buckets,
+            wanted,
+            tally,
+            ..
+        } = self;
+        // Equilateral triangles have two for each point.
+        let each = detail.fine * detail.fine * 0.75f64.sqrt();
+        let all = (self.bounds.1 - self.bounds.0).element_product() / each;
+        let excess = sheet.point_count() as f64 / (detail.fullness * all);
+        let far = detail.tolerance * (excess * excess).max(1.0);
+        let edge = |at: DVec2| wanted[buckets.of(at)];
+        let tolerance = |at: DVec2| {
+            if edge(at) > detail.fine {
+                far
+            } else {
+                detail.tolerance
+            }
+        };
+        let wish = Wish {
+            edge: &edge,
+            tolerance: &tolerance,
+            fine: detail.fine,
+        };
+        let turn = self.settled / REMESH_EVERY % TURNS;
+        wish.collapse(sheet, (turn, TURNS), tally);
+        wish.split(sheet, tally, |sheet, point| {
+            let own = &mut sheet.points[point as usize];
+            own.plain = land.plain(own.at);
+            own.hardness = land.hardness(own.at);
+        });
+        wish.flip(sheet, tally);
+        self.buckets.fill(&self.sheet);
+    }
+
+    /// How finely it follows its river.
+    pub fn detail(&self) -> MeshDetail {
+        self.detail
+    }
+
+    /// Number of points.
+    pub fn point_count(&self) -> usize {
+        self.sheet.point_count()
+    }
+
+    /// Number of triangles.
+    pub fn triangle_count(&self) -> usize {
+        self.sheet.triangle_count()
+    }
+
+    /// Its triangles, counter-clockwise seen with the second axis up; each
+    /// corner as place and height (m).
+    pub fn triangles(&self) -> impl Iterator<Item = [(DVec2, f64); 3]> + '_ {
+        self.sheet.live_triangles().map(|t| {
+            let corners = self.sheet.triangles[t as usize].corners;
+            corners.map(|corner| (self.sheet.at(corner), self.sheet.height(corner)))
+        })
+    }
+
+    /// What it cost to follow the river so far.
+    pub fn remesh_tally(&self) -> RemeshTally {
+        self.tally
+    }
+
+    /// Level of the floodplain at a place. units: m
+    pub fn floodplain_at(&self, at: DVec2) -> f64 {
+        self.land.plain(at)
+    }
+
+    /// Thickness of deposits that have not hardened at a place. units: m
+    pub fn soft_at(&self, at: DVec2) -> f64 {
+        let (corners, shares) = self.under(at);
+        let soft = |i: usize| self.sheet.points[corners[i] as usize].soft * shares[i];
+        soft(0) + soft(1) + soft(2)
+    }
+
+    /// Corners of the triangle under a place, and their shares.
+    #[inline]
+    fn under(&self, at: DVec2) -> ([u32; 3], [f64; 3]) {
+        let at = at.clamp(self.bounds.0, self.bounds.1);
+        let (t, shares) = self.buckets.locate(&self.sheet, at);
+        (self.sheet.triangles[t as usize].corners, shares)
+    }
+
+    /// How far a cut moves its point, straight up the slope, and how much it
+    /// sinks. units: m
+    fn parts(&self, cut: &Cut, slope: DVec2) -> (DVec2, f64) {
+        let own = &self.sheet.points[cut.point];
+        let sink = cut.down.min((own.height - cut.floor).max(0.0));
+        let steepness = slope.length();
+        if steepness <= 0.0 {
+            return (DVec2::ZERO, sink);
+        }
+        // Along the slope a move takes nothing, and only bunches up points.
+        let uphill = slope / -steepness;
+        let along = cut.sideways.perp_dot(uphill).abs();
+        let way = cut.sideways.dot(uphill) + self.detail.rub * along;
+        let way = way.clamp(0.0, LONGEST_MOVE * self.detail.fine);
+        (uphill * way, sink)
+    }
+
+    /// The largest share of a move that turns no triangle over.
+    fn free_share(&self, point: u32, way: DVec2) -> f64 {
+        let least = 2.0 * LEAST_AREA * self.detail.fine * self.detail.fine;
+        let at = self.sheet.at(point);
+        let mut share = 1.0f64;
+        for (t, i) in self.sheet.around(point) {
+            let corners = self.sheet.triangles[t as usize].corners;
+            let (b, c) = (
+                self.sheet.at(corners[(i + 1) % 3]),
+                self.sheet.at(corners[(i + 2) % 3]),
+            );
+            let (before, after) = (doubled(at, b, c), doubled(at + way, b, c));
+            if after < least && after < before {
+                share = share.min(((before - least) / (before - after)).max(0.0));
+            }
+        }
+        share
+    }
+
+    fn lower(&mut self, point: u32, volume: f64) {
+        let depth = volume / self.sheet.area(point);
+        let own = &mut self.sheet.points[point as usize];
+        own.height -= depth;
+        own.soft = (own.soft - depth).max(0.0);
+    }
+
+    /// Takes the slopes anew where water was last near at a time that counts.
+    fn incline(&mut self, counts: impl Fn(f64) -> bool) {
+        for p in 0..self.sheet.points.len() {
+            let own = &self.sheet.points[p];
+            if own.triangle != NONE && counts(self.buckets.dry_for[self.buckets.of(own.at)]) {
+                self.sheet.points[p].slope = self.sheet.mean_slope(p as u32);
+            }
+        }
+    }
+}
+
+impl Ground for MeshGround {
+    fn bounds(&self) -> (DVec2, DVec2) {
+        self.bounds
+    }
+
+    #[inline]
+    fn surface(&self, at: DVec2) -> Surface {
+        let (corners, shares) = self.under(at);
+        let [a, b, c] = corners.map(|corner| &self.sheet.points[corner as usize]);
+        // Mean slopes of the corners: water that met the edges of flat
+        // triangles would lose its speed on them.
+        Surface {
+            height: a.height * shares[0] + b.height * shares[1] + c.height * shares[2],
+            slope: a.slope * shares[0] + b.slope * shares[1] + c.slope * shares[2],
+        }
+    }
+
+    fn point_at(&self, at: DVec2) -> usize {
+        let (corners, _) = self.under(at);
+        let square = |corner: u32| self.sheet.at(corner).distance_squared(at);
+        let nearer = |a: u32, b: u32| if square(b) < square(a) { b } else { a };
+        nearer(nearer(corners[0], corners[1]), corners[2]) as usize
+    }
+
+    fn points_in(&self, min: DVec2, max: DVec2, visit: impl FnMut(usize, DVec2)) {
+        self.buckets.points_in(&self.sheet, min, max, visit);
+    }
+
+    fn floodplain(&self, point: usize) -> f64 {
+        self.sheet.points[point].plain
+    }
+
+    fn softness(&self, settings: &MeanderingRiver, point: usize) -> f64 {
+        let own = &self.sheet.points[point];
+        if own.soft > THINNEST {
+            return f64::from(settings.softness);
+        }
+        1.0 / own.hardness
+    }
+
+    fn cut_volume(&self, _: &MeanderingRiver, cut: &Cut) -> f64 {
+        let slope = self.sheet.volume_slope(cut.point as u32);
+        let (way, sink) = self.parts(cut, slope);
+        let sunk = if sink > 0.0 {
+            sink * self.sheet.area(cut.point as u32)
+        } else {
+            0.0
+        };
+        sunk - slope.dot(way)
+    }
+
+    fn take(&mut self, _: &MeanderingRiver, cut: &Cut, volume: f64) {
+        let point = cut.point as u32;
+        let slope = self.sheet.volume_slope(point);
+        let (mut way, sink) = self.parts(cut, slope);
+        let mut rest = volume;
+        if way != DVec2::ZERO {
+            let area = self.sheet.area(point);
+            way *= (volume / (sink * area - slope.dot(way))).min(1.0);
+            way *= self.free_share(point, way);
+            let taken = -slope.dot(way);
+            let own = &mut self.sheet.points[cut.point];
+            own.at += way;
+            self.buckets.moved(cut.point, own.at);
+            self.measure(cut.point);
+            let own = &mut self.sheet.points[cut.point];
+            own.soft = (own.soft - taken / area).max(0.0);
+            rest -= taken;
+        }
+        let own = &self.sheet.points[cut.point];
+        let most = (own.height - cut.floor).max(0.0) * self.sheet.area(point);
+        self.lower(point, rest.min(most));
+        if rest > most {
+            // It cannot move and must not sink: the bank above it caves in.
+            let mut ring = Vec::new();
+            self.sheet.neighbours(point, &mut ring);
+            let highest = ring.into_iter().fold(point, |best, other| {
+                if self.sheet.height(other) > self.sheet.height(best) {
+                    other
+                } else {
+                    best
+                }
+            });
+            self.lower(highest, rest - most);
+        }
+    }
+
+    fn room(&self, point: usize, level: f64) -> f64 {
+        let room = (level - self.sheet.points[point].height).max(0.0);
+        room * self.sheet.area(point as u32)
+    }
+
+    fn lay(&mut self, point: usize, volume: f64) {
+        let depth = volume / self.sheet.area(point as u32);
+        let own = &mut self.sheet.points[point];
+        own.height += depth;
+        own.soft += depth;
+    }
+
+    fn attend(&mut self, water: &[WaterParticle], reach: f64) {
+        for own in water {
+            self.buckets.wet(own.position, reach, own.velocity);
+        }
+        self.incline(|dry_for| dry_for <= 0.0);
+    }
+
+    fn settle(&mut self, _: &Workers, settings: &MeanderingRiver, dt: f64) {
+        let harden = libm::exp(-f64::from(settings.hardening) * dt);
+        for own in &mut self.sheet.points {
+            own.soft *= harden;
+        }
+        self.creep(dt);
+        self.slide(f64::from(settings.talus));
+        self.buckets.wait(dt);
+        self.settled = self.settled.wrapping_add(1);
+        if self.settled.is_multiple_of(REMESH_EVERY) {
+            self.spread_wishes();
+            self.refine();
+            self.incline(|_| true);
+        }
+    }
+
+    fn smooth(&mut self, points: &[usize]) {
+        let mut wet = vec![false; self.sheet.points.len()];
+        for &point in points {
+            wet[point] = true;
+        }
+        let mut ring = Vec::new();
+        let mut gains = Vec::with_capacity(points.len());
+        for &point in points {
+            self.sheet.neighbours(point as u32, &mut ring);
+            let area = self.sheet.area(point as u32);
+            let gain = |&other: &u32| {
+                let rise = self.sheet.height(other) - self.sheet.points[point].height;
+                EVEN_OUT * rise * area.min(self.sheet.area(other))
+            };
+            let near = ring.iter().filter(|&&other| wet[other as usize]);
+            gains.push(near.map(gain).sum::<f64>() / area);
+        }
+        for (&point, gain) in points.iter().zip(gains) {
+            self.sheet.points[point].height += gain;
+        }
+    }
+
+    fn solids(&self) -> f64 {
+        self.sheet
+            .live_triangles()
+            .map(|t| self.sheet.volume(t))
+            .sum()
+    }
+}

@@ -1,0 +1,524 @@
+//! A sheet of triangles seen from above: points, triangles and what lies across
+//! their edges. The plan is cut into triangles without gaps or overlaps, all
+//! counter-clockwise; heights stand on its points.
+
+use bevy::math::DVec2;
+
+/// No point, no triangle.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A point of the sheet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Point {
+    pub at: DVec2,
+    pub height: f64,
+    /// Mean slope of its triangles, as of the last look. units: m/m
+    pub slope: DVec2,
+    /// Thickness of what was laid down lately, part of the height. units: m
+    pub soft: f64,
+    /// Level of the floodplain here. units: m
+    pub plain: f64,
+    /// How many times slower it is cut than soil.
+    pub hardness: f64,
+    /// One of its triangles; none if the point is free.
+    pub triangle: u32,
+    /// On the border of the sheet. Such points keep their place.
+    pub border: bool,
+}
+
+/// A triangle of the sheet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Triangle {
+    /// Its points, counter-clockwise; none if the triangle is free.
+    pub corners: [u32; 3],
+    /// The triangle across the edge opposite to each corner; none at the border.
+    pub across: [u32; 3],
+}
+
+const FREE: Triangle = Triangle {
+    corners: [NONE; 3],
+    across: [NONE; 3],
+};
+
+impl Triangle {
+    pub fn is_free(&self) -> bool {
+        self.corners[0] == NONE
+    }
+
+    /// Which of its corners a point is.
+    pub fn corner(&self, point: u32) -> usize {
+        usize::from(self.corners[1] == point) + 2 * usize::from(self.corners[2] == point)
+    }
+
+    /// Which of its edges another triangle lies across.
+    fn edge_to(&self, other: u32) -> usize {
+        usize::from(self.across[1] == other) + 2 * usize::from(self.across[2] == other)
+    }
+}
+
+/// Points and triangles; free ones are used again, the latest first.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Sheet {
+    pub points: Vec<Point>,
+    pub triangles: Vec<Triangle>,
+    free_points: Vec<u32>,
+    free_triangles: Vec<u32>,
+}
+
+/// Twice the signed area.
+#[inline(always)]
+pub(super) fn doubled(a: DVec2, b: DVec2, c: DVec2) -> f64 {
+    (b - a).perp_dot(c - a)
+}
+
+/// 1 for an equilateral triangle, 0 for a flat one, below 0 if turned over.
+pub(super) fn quality(a: DVec2, b: DVec2, c: DVec2) -> f64 {
+    let squares = a.distance_squared(b) + b.distance_squared(c) + c.distance_squared(a);
+    // 2·√3, for the doubled area.
+    3.464_101_615_137_754_6 * doubled(a, b, c) / squares
+}
+
+impl Sheet {
+    /// A rectangle of squares of two triangles each, flat at height zero.
+    pub fn rectangle(min: DVec2, max: DVec2, columns: usize, rows: usize) -> Self {
+        let mut sheet = Self {
+            points: Vec::with_capacity((columns + 1) * (rows + 1)),
+            triangles: Vec::with_capacity(2 * columns * rows),
+            free_points: Vec::new(),
+            free_triangles: Vec::new(),
+        };
+        let share = |i: usize, count: usize| i as f64 / count as f64;
+        for row in 0..=rows {
+            for column in 0..=columns {
+                let part = DVec2::new(share(column, columns), share(row, rows));
+                sheet.points.push(Point {
+                    at: min + (max - min) * part,
+                    height: 0.0,
+                    slope: DVec2::ZERO,
+                    soft: 0.0,
+                    plain: 0.0,
+                    hardness: 1.0,
+                    triangle: NONE,
+                    border: row == 0 || column == 0 || row == rows || column == columns,
+                });
+            }
+        }
+        let square = |column: usize, row: usize| 2 * (row * columns + column) as u32;
+        for row in 0..rows {
+            for column in 0..columns {
+                let low = (row * (columns + 1) + column) as u32;
+                let high = low + columns as u32 + 1;
+                let own = square(column, row);
+                let below = (row > 0).then(|| square(column, row - 1));
+                let above = (row + 1 < rows).then(|| square(column, row + 1));
+                let before = (column > 0).then(|| square(column - 1, row));
+                let after = (column + 1 < columns).then(|| square(column + 1, row));
+                // The diagonals alternate, so that no direction is preferred:
+                // up-going ones where column + row is even.
+                let upward = |c: usize, r: usize| (c + r).is_multiple_of(2);
+                let or_none = |n: Option<u32>, second: bool| {
+                    n.map_or(NONE, |square| square + u32::from(second))
+                };
+                // Each square's first triangle holds its lower edge, its
+                // second one the upper edge. The other two edges follow the
+                // diagonal, which is the other way in all squares beside.
+                let (first, second) = if upward(column, row) {
+                    (
+                        // low, low+1, high+1: right edge in the first.
+                        Triangle {
+                            corners: [low, low + 1, high + 1],
+                            across: [or_none(after, false), own + 1, or_none(below, true)],
+                        },
+                        Triangle {
+                            corners: [low, high + 1, high],
+                            across: [or_none(above, false), or_none(before, true), own],
+                        },
+                    )
+                } else {
+                    (
+                        // low, low+1, high: left edge in the first.
+                        Triangle {
+                            corners: [low, low + 1, high],
+                            across: [own + 1, or_none(before, false), or_none(below, true)],
+                        },
+                        Triangle {
+                            corners: [low + 1, high + 1, high],
+                            across: [or_none(above, false), own, or_none(after, true)],
+                        },
+                    )
+                };
+                sheet.triangles.extend([first, second]);
+                for (triangle, own) in [(first, own), (second, own + 1)] {
+                    for corner in triangle.corners {
+                        sheet.points[corner as usize].triangle = own;
+                    }
+                }
+            }
+        }
+        sheet
+    }
+
+    pub fn point_count(&self) -> usize {
+        self.points.len() - self.free_points.len()
+    }
+
+    pub fn triangle_count(&self) -> usize {
+        self.triangles.len() - self.free_triangles.len()
+    }
+
+    /// Numbers of all points in use.
+    pub fn live_points(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.points.len() as u32).filter(|&p| self.points[p as usize].triangle != NONE)
+    }
+
+    /// Numbers of all triangles in use.
+    pub fn live_triangles(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.triangles.len() as u32).filter(|&t| !self.triangles[t as usize].is_free())
+    }
+
+    #[inline(always)]
+    pub fn at(&self, point: u32) -> DVec2 {
+        self.points[point as usize].at
+    }
+
+    #[inline(always)]
+    pub fn height(&self, point: u32) -> f64 {
+        self.points[point as usize].height
+    }
+
+    /// Places of a triangle's corners.
+    #[inline(always)]
+    pub fn places(&self, triangle: u32) -> [DVec2; 3] {
+        self.triangles[triangle as usize]
+            .corners
+            .map(|corner| self.at(corner))
+    }
+
+    /// The triangles around a point, counter-clockwise, each with the point's
+    /// corner in it.
+    pub fn around(&self, point: u32) -> Around<'_> {
+        let mut first = self.points[point as usize].triangle;
+        if self.points[point as usize].border {
+            // From the border on, so that one round meets all.
+            loop {
+                let triangle = &self.triangles[first as usize];
+                match triangle.across[(triangle.corner(point) + 2) % 3] {
+                    NONE => break,
+                    before => first = before,
+                }
+            }
+        }
+        Around {
+            sheet: self,
+            point,
+            first,
+            next: first,
+        }
+    }
+
+    /// The point's neighbours, each once; the order is counter-clockwise.
+    pub fn neighbours(&self, point: u32, out: &mut Vec<u32>) {
+        out.clear();
+        for (t, i) in self.around(point) {
+            let triangle = &self.triangles[t as usize];
+            out.push(triangle.corners[(i + 1) % 3]);
+            if triangle.across[(i + 1) % 3] == NONE {
+                out.push(triangle.corners[(i + 2) % 3]);
+            }
+        }
+    }
+
+    /// Plan area that a point stands for: a third of its triangles. units: m²
+    pub fn area(&self, point: u32) -> f64 {
+        let at = self.at(point);
+        let doubled: f64 = self
+            .around(point)
+            .map(|(t, i)| {
+                let corners = &self.triangles[t as usize].corners;
+                let (b, c) = (corners[(i + 1) % 3], corners[(i + 2) % 3]);
+                doubled(at, self.at(b), self.at(c))
+            })
+            .sum();
+        doubled / 6.0
+    }
+
+    /// Volume under a triangle. units: m³
+    pub fn volume(&self, triangle: u32) -> f64 {
+        let [a, b, c] = self.places(triangle);
+        let corners = self.triangles[triangle as usize].corners;
+        let heights: f64 = corners.map(|corner| self.height(corner)).iter().sum();
+        doubled(a, b, c) / 6.0 * heights
+    }
+
+    /// How the volume changes for each metre that a point is moved, its height
+    /// and all else kept. Nothing for points of the border. units: m²
+    pub fn volume_slope(&self, point: u32) -> DVec2 {
+        if self.points[point as usize].border {
+            return DVec2::ZERO;
+        }
+        // The heights are taken from the point's own: less is lost to rounding,
+        // and around an inner point it makes no difference.
+        let here = self.height(point);
+        let mut sum = DVec2::ZERO;
+        for (t, i) in self.around(point) {
+            let corners = &self.triangles[t as usize].corners;
+            let (b, c) = (corners[(i + 1) % 3], corners[(i + 2) % 3]);
+            let edge = self.at(c) - self.at(b);
+            let heights = (self.height(b) - here) + (self.height(c) - here);
+            sum += DVec2::new(-edge.y, edge.x) * heights;
+        }
+        sum / 6.0
+    }
+
+    /// Mean slope of a point's triangles. units: m/m
+    pub fn mean_slope(&self, point: u32) -> DVec2 {
+        let (at, here) = (self.at(point), self.height(point));
+        let (mut sum, mut area) = (DVec2::ZERO, 0.0);
+        for (t, i) in self.around(point) {
+            let corners = &self.triangles[t as usize].corners;
+            let (b, c) = (corners[(i + 1) % 3], corners[(i + 2) % 3]);
+            let (ab, ac) = (self.at(b) - at, self.at(c) - at);
+            let (rise_b, rise_c) = (self.height(b) - here, self.height(c) - here);
+            sum += DVec2::new(rise_b * ac.y - rise_c * ab.y, rise_c * ab.x - rise_b * ac.x);
+            area += ab.perp_dot(ac);
+        }
+        sum / area
+    }
+
+    fn new_point(&mut self, point: Point) -> u32 {
+        match self.free_points.pop() {
+            Some(free) => {
+                self.points[free as usize] = point;
+                free
+            }
+            None => {
+                self.points.push(point);
+                self.points.len() as u32 - 1
+            }
+        }
+    }
+
+    fn new_triangle(&mut self) -> u32 {
+        self.free_triangles.pop().unwrap_or_else(|| {
+            self.triangles.push(FREE);
+            self.triangles.len() as u32 - 1
+        })
+    }
+
+    fn set(&mut self, triangle: u32, corners: [u32; 3], across: [u32; 3]) {
+        self.triangles[triangle as usize] = Triangle { corners, across };
+        for corner in corners {
+            self.points[corner as usize].triangle = triangle;
+        }
+    }
+
+    /// Tells `triangle` that what lay across towards `old` is `new` now.
+    fn relink(&mut self, triangle: u32, old: u32, new: u32) {
+        if triangle != NONE {
+            let own = &mut self.triangles[triangle as usize];
+            let edge = own.edge_to(old);
+            own.across[edge] = new;
+        }
+    }
+
+    /// Splits the edge opposite to a corner in its middle and returns the new
+    /// point. The surface stays as it is.
+    pub fn split(&mut self, triangle: u32, corner: usize) -> u32 {
+        let Triangle { corners, across } = self.triangles[triangle as usize];
+        let [a, b, c] = [0, 1, 2].map(|i| corners[(corner + i) % 3]);
+        let [beyond, beside_c, beside_b] = [0, 1, 2].map(|i| across[(corner + i) % 3]);
+        let (one, two) = (self.points[b as usize], self.points[c as usize]);
+        let m = self.new_point(Point {
+            at: (one.at + two.at) * 0.5,
+            height: (one.height + two.height) * 0.5,
+            slope: (one.slope + two.slope) * 0.5,
+            soft: (one.soft + two.soft) * 0.5,
+            plain: (one.plain + two.plain) * 0.5,
+            hardness: (one.hardness + two.hardness) * 0.5,
+            triangle,
+            border: beyond == NONE,
+        });
+        let second = self.new_triangle();
+        self.relink(beside_c, triangle, second);
+        let (near_b, near_c) = if beyond == NONE {
+            (NONE, NONE)
+        } else {
+            let far = self.triangles[beyond as usize];
+            let j = far.edge_to(triangle);
+            let [d, beside_fb, beside_fc] = [
+                far.corners[j],
+                far.across[(j + 1) % 3],
+                far.across[(j + 2) % 3],
+            ];
+            let fourth = self.new_triangle();
+            self.relink(beside_fb, beyond, fourth);
+            self.set(beyond, [d, c, m], [second, fourth, beside_fc]);
+            self.set(fourth, [d, m, b], [triangle, beside_fb, beyond]);
+            (fourth, beyond)
+        };
+        self.set(triangle, [a, b, m], [near_b, second, beside_b]);
+        self.set(second, [a, m, c], [near_c, beside_c, triangle]);
+        m
+    }
+
+    /// The four points of two triangles: the corner, the edge opposite to it,
+    /// and the corner beyond that edge. Nothing at the border.
+    pub fn quad(&self, triangle: u32, corner: usize) -> Option<[u32; 4]> {
+        let own = &self.triangles[triangle as usize];
+        let beyond = own.across[corner];
+        (beyond != NONE).then(|| {
+            let far = &self.triangles[beyond as usize];
+            let [a, b, c] = [0, 1, 2].map(|i| own.corners[(corner + i) % 3]);
+            [a, b, c, far.corners[far.edge_to(triangle)]]
+        })
+    }
+
+    /// Turns the edge opposite to a corner, which must not be of the border.
+    pub fn flip(&mut self, triangle: u32, corner: usize) {
+        let Triangle { corners, across } = self.triangles[triangle as usize];
+        let [a, b, c] = [0, 1, 2].map(|i| corners[(corner + i) % 3]);
+        let [beyond, beside_c, beside_b] = [0, 1, 2].map(|i| across[(corner + i) % 3]);
+        let far = self.triangles[beyond as usize];
+        let j = far.edge_to(triangle);
+        let d = far.corners[j];
+        let (beside_fb, beside_fc) = (far.across[(j + 1) % 3], far.across[(j + 2) % 3]);
+        self.relink(beside_fb, beyond, triangle);
+        self.relink(beside_c, triangle, beyond);
+        self.set(triangle, [a, b, d], [beside_fb, beyond, beside_b]);
+        self.set(beyond, [a, d, c], [beside_fc, beside_c, triangle]);
+    }
+
+    /// Draws an inner point into a neighbour, which keeps its place. The two
+    /// must have no more than two neighbours in common.
+    pub fn collapse(&mut self, point: u32, into: u32) {
+        let star: Vec<(u32, usize)> = self.around(point).collect();
+        for (t, i) in star {
+            let Triangle { corners, across } = self.triangles[t as usize];
+            if !corners.contains(&into) {
+                self.triangles[t as usize].corners[i] = into;
+                self.points[into as usize].triangle = t;
+                continue;
+            }
+            // The two that hold both vanish; their neighbours meet.
+            let side = (3 - i) - self.triangles[t as usize].corner(into);
+            let kept = across[i];
+            let turned = across[self.triangles[t as usize].corner(into)];
+            self.relink(kept, t, turned);
+            self.relink(turned, t, kept);
+            self.points[corners[side] as usize].triangle = turned;
+            self.triangles[t as usize] = FREE;
+            self.free_triangles.push(t);
+        }
+        self.points[point as usize].triangle = NONE;
+        self.free_points.push(point);
+    }
+}
+
+/// See [`Sheet::around`].
+pub(super) struct Around<'a> {
+    sheet: &'a Sheet,
+    point: u32,
+    first: u32,
+    next: u32,
+}
+
+impl Iterator for Around<'_> {
+    type Item = (u32, usize);
+
+    #[inline]
+    fn next(&mut self) -> Option<(u32, usize)> {
+        if self.next == NONE {
+            return None;
+        }
+        let own = self.next;
+        let triangle = &self.sheet.triangles[own as usize];
+        let corner = triangle.corner(self.point);
+        self.next = match triangle.across[(corner + 1) % 3] {
+            end if end == self.first => NONE,
+            next => next,
+        };
+        Some((own, corner))
+    }
+}
+
+#[cfg(test)]
+impl Sheet {
+    /// Tells what is wrong with the sheet: it must be a whole disc of
+    /// triangles, none turned over.
+    pub fn check(&self) -> Result<(), String> {
+        let mut edges = 0;
+        let mut plan = 0.0;
+        for t in self.live_triangles() {
+            let Triangle { corners, across } = self.triangles[t as usize];
+            let [a, b, c] = self.places(t);
+            if doubled(a, b, c) <= 0.0 {
+                return Err(format!("triangle {t} is turned over: {a} {b} {c}"));
+            }
+            plan += doubled(a, b, c) / 2.0;
+            for i in 0..3 {
+                if self.points[corners[i] as usize].triangle == NONE {
+                    return Err(format!("triangle {t} has a free corner"));
+                }
+                let (b, c) = (corners[(i + 1) % 3], corners[(i + 2) % 3]);
+                let ends = [b, c].map(|p| self.points[p as usize].border);
+                if across[i] == NONE {
+                    edges += 2;
+                    if ends != [true, true] {
+                        return Err(format!("triangle {t} has a torn edge"));
+                    }
+                    continue;
+                }
+                edges += 1;
+                let far = self.triangles[across[i] as usize];
+                let j = far.edge_to(t);
+                if far.is_free() || far.across[j] != t {
+                    return Err(format!("triangles {t} and {} disagree", across[i]));
+                }
+                if (far.corners[(j + 1) % 3], far.corners[(j + 2) % 3]) != (c, b) {
+                    return Err(format!("triangles {t} and {} share no edge", across[i]));
+                }
+            }
+        }
+        let mut border = 0;
+        for p in self.live_points() {
+            let own = &self.points[p as usize];
+            let numbers = [
+                own.at.x,
+                own.at.y,
+                own.height,
+                own.soft,
+                own.plain,
+                own.hardness,
+            ];
+            if !numbers.iter().all(|n| n.is_finite()) || own.soft < 0.0 {
+                return Err(format!("point {p} is {own:?}"));
+            }
+            border += usize::from(own.border);
+            let corners = self.triangles[own.triangle as usize].corners;
+            if !corners.contains(&p) {
+                return Err(format!("point {p} is not in its triangle"));
+            }
+        }
+        let corners = 3 * self.triangle_count();
+        let met: usize = self.live_points().map(|p| self.around(p).count()).sum();
+        if corners != met {
+            return Err(format!("{met} of {corners} corners are met around points"));
+        }
+        let (points, triangles) = (self.point_count() as i64, self.triangle_count() as i64);
+        if points - edges / 2 + triangles != 1 {
+            return Err(format!(
+                "{points} points, {edges}/2 edges, {triangles} triangles"
+            ));
+        }
+        let (min, max) = self
+            .live_points()
+            .fold((DVec2::INFINITY, DVec2::NEG_INFINITY), |(min, max), p| {
+                (min.min(self.at(p)), max.max(self.at(p)))
+            });
+        let whole = (max - min).element_product();
+        if (plan - whole).abs() > 1e-9 * whole || border < 4 {
+            return Err(format!("{plan} m² of {whole} m² are covered"));
+        }
+        Ok(())
+    }
+}
