@@ -362,7 +362,7 @@ fn autoplay(
     let turn = (game.seconds / 1.5) as usize;
     let along = (turn / 2 % 14) as f32 / 13.0;
     // By turns: as long to pick up as to pour.
-    let picks_up = turn % 2 == 0;
+    let picks_up = turn.is_multiple_of(2);
     let place = match picks_up {
         true => Vec3::new(-60.0 - 15.0 * along, 0.0, -20.0 + 80.0 * along),
         // The flood comes from the north, and then along the river.

@@ -138,6 +138,11 @@ impl GridGround {
         &self.soft
     }
 
+    /// How many times slower each cell is cut than soil, if they differ.
+    pub fn hardness(&self) -> Option<&[f32]> {
+        self.hardness.as_deref()
+    }
+
     /// Level of the floodplain. units: m
     pub fn plain(&self) -> &[f64] {
         &self.plain

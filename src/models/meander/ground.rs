@@ -1,6 +1,6 @@
 //! What a river needs of the ground it runs on: the one interface between them.
 
-use super::MeanderingRiver;
+use super::{MeanderingRiver, WaterParticle};
 use crate::parallel::Workers;
 use bevy::math::DVec2;
 
@@ -68,6 +68,11 @@ pub trait Ground: Send + Sync {
     /// Evens out the ground between these points, which must be in no order
     /// but each there once. Volume is kept.
     fn smooth(&mut self, points: &[usize]);
+
+    /// Tells where the water is and how far it reaches (m), before each look at
+    /// the ground. Ground that adapts to the river does so when it
+    /// [settles](Self::settle).
+    fn attend(&mut self, _water: &[WaterParticle], _reach: f64) {}
 
     /// All solids above height zero, less what lies below. units: m³
     fn solids(&self) -> f64;

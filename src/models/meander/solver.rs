@@ -309,6 +309,8 @@ impl<G: Ground> RiverSolver<G> {
     /// Cuts, carries, lays down and settles, for the last `dt` seconds.
     fn shape_ground(&mut self, workers: &Workers, dt: f64) {
         let busy = self.water.cells.busy();
+        self.ground
+            .attend(&self.water.particles, self.kernels.radius);
         let wanted = self.wanted_cuts(workers, &busy, dt);
         self.sediment.sort();
         let granted = self.sediment.take_up(&self.settings, &wanted);
