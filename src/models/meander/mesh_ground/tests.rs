@@ -29,10 +29,6 @@ fn mesh() -> MeshGround {
     MeshGround::from_grid(&hills(UVec2::new(61, 37)), MeshDetail::default()).unwrap()
 }
 
-fn plan_volume(sheet: &Sheet) -> f64 {
-    sheet.live_triangles().map(|t| sheet.volume(t)).sum()
-}
-
 #[test]
 fn a_rectangle_is_a_whole_sheet() {
     for (columns, rows) in [(1, 1), (1, 5), (4, 1), (7, 6)] {
