@@ -5,6 +5,7 @@ mod bake;
 mod contract;
 mod detail;
 mod determinism;
+mod drainage;
 mod droplets;
 mod edits;
 mod files;
