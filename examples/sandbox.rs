@@ -186,16 +186,15 @@ impl Land {
         let ridged = || LandformKind::from(Ridged::seeded(seed));
         match self {
             Land::Range => {
-                let peaks = Ridged::seeded(seed)
+                let ridges = Ridged::seeded(seed)
                     .with_feature_size(430.0)
-                    .with_height(230.0);
-                // Wider than the land: it falls off on all sides, but has no shore.
-                let range = Island {
-                    radius: 800.0,
-                    falloff: 620.0,
-                    ..Island::new(peaks.into(), seed)
-                };
-                range.into()
+                    .with_height(150.0);
+                // Falls off to all borders, where the rivers run out.
+                let slopes = ConicalHill::seeded(seed)
+                    .with_height(150.0)
+                    .with_radius(760.0)
+                    .with_roughness(0.0);
+                Sum::new(ridges.into(), slopes.into()).into()
             }
             Land::Island => Island::new(ridged(), seed).into(),
             Land::Ridged => ridged(),
@@ -230,16 +229,18 @@ impl Choice {
             models: SceneModels {
                 droplets: Some(Droplets {
                     rate: 0.1,
+                    // Mountains in seconds.
+                    volume: 50.0,
                     ..Droplets::default().with_streams()
                 }),
                 thermal: Some(Thermal::default()),
                 ..default()
             },
             camera: SceneCamera {
-                focus: (0.0, 69.0, 0.0),
+                focus: (0.0, 80.0, 0.0),
                 yaw: 28.6,
-                pitch: 28.6,
-                distance: 914.0,
+                pitch: 40.0,
+                distance: 1000.0,
             },
             ..default()
         }

@@ -18,7 +18,7 @@ fn streams() -> impl Strategy<Value = Option<Streams>> {
     let some = (
         any_or(1.0f32..1e4),
         any_or(0.0f32..5.0),
-        any_or(0.0f32..9.0),
+        any_or(0.0f32..2.0),
         any_or(0.01f32..1.0),
     );
     prop_oneof![

@@ -6,6 +6,7 @@ mod cli;
 mod contract;
 mod detail;
 mod determinism;
+mod drainage;
 mod droplets;
 mod edits;
 mod files;

@@ -209,8 +209,8 @@ pub fn droplets(ui: &mut Ui, droplets: &mut Droplets) {
             ("power", ""),
             &mut streams.power,
             d.power,
-            0.0..=20.0,
-            "How many times more a stream carries",
+            0.0..=2.0,
+            "How a stream's capacity grows with its catchment",
         );
         slider(
             ui,

@@ -15,6 +15,9 @@ pub(crate) struct TileRevisions {
     tiles: UVec2,
     current: u64,
     last: Vec<u64>,
+    /// The newest of each row of tiles, so that looking for a few changed tiles
+    /// of a large world does not look at all of them.
+    newest: Vec<u64>,
     /// The revision of the last change near each side: west, east, north, south.
     sides: Vec<[u64; 4]>,
 }
@@ -27,6 +30,7 @@ impl TileRevisions {
             tiles,
             current: 1,
             last: vec![1; (tiles.x * tiles.y) as usize],
+            newest: vec![1; tiles.y as usize],
             sides: vec![[1; 4]; (tiles.x * tiles.y) as usize],
         }
     }
@@ -38,8 +42,11 @@ impl TileRevisions {
         let fits = current <= 1 << 62
             && last.len() == new.last.len()
             && last.iter().all(|last| (1..=current).contains(last));
+        let rows = last.chunks(new.tiles.x.max(1) as usize);
+        let newest = rows.map(|row| row.iter().copied().max().unwrap_or_default());
         fits.then_some(Self {
             current,
+            newest: newest.collect(),
             sides: last.iter().map(|last| [*last; 4]).collect(),
             last,
             ..new
@@ -63,6 +70,7 @@ impl TileRevisions {
             if let (Some(last), Some(sides)) = (self.last.get_mut(tile), self.sides.get_mut(tile)) {
                 *last = self.current;
                 *sides = [self.current; 4];
+                self.newest[tile / self.tiles.x as usize] = self.current;
             }
         }
     }
@@ -84,6 +92,7 @@ impl TileRevisions {
             [cells.start < from + rim, cells.end > to - rim]
         };
         for y in cut(&rows, self.tiles.y) {
+            self.newest[y as usize] = self.current;
             for x in cut(&columns, self.tiles.x) {
                 let tile = (y * self.tiles.x + x) as usize;
                 self.last[tile] = self.current;
@@ -130,14 +139,40 @@ impl TileRevisions {
     pub fn mark_all(&mut self) {
         self.current += 1;
         self.last.fill(self.current);
+        self.newest.fill(self.current);
         self.sides.fill([self.current; 4]);
     }
 
     pub fn changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + '_ {
-        let wide = self.tiles.x;
-        (0u32..)
-            .zip(&self.last)
-            .filter(move |&(_, &last)| last > revision)
-            .map(move |(i, _)| UVec2::new(i % wide, i / wide))
+        let wide = self.tiles.x.max(1) as usize;
+        let rows = (0u32..).zip(self.newest.iter().zip(self.last.chunks(wide)));
+        let rows = rows.filter(move |(_, (newest, _))| **newest > revision);
+        rows.flat_map(move |(y, (_, row))| {
+            let tiles = (0u32..).zip(row);
+            let changed = tiles.filter(move |(_, last)| **last > revision);
+            changed.map(move |(x, _)| UVec2::new(x, y))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changed_tiles_are_found_row_by_row() {
+        let grid = Grid::new(UVec2::new(300, 200), 1.0).expect("valid");
+        let mut tiles = TileRevisions::new(&grid);
+        assert_eq!(tiles.changed_since(0).count(), 5 * 4);
+        let seen = tiles.current();
+        assert_eq!(tiles.changed_since(seen).count(), 0);
+        tiles.mark([17, 3]);
+        let between = tiles.current();
+        tiles.mark_cells(60..70, 10..11);
+        let found = |since: u64| -> Vec<(u32, u32)> {
+            tiles.changed_since(since).map(|t| (t.x, t.y)).collect()
+        };
+        assert_eq!(found(seen), [(0, 0), (1, 0), (3, 0), (2, 3)]);
+        assert_eq!(found(between), [(0, 0), (1, 0)]);
     }
 }

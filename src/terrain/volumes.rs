@@ -23,16 +23,19 @@ pub(crate) struct SolidVolumes {
     ground: u64,
     water: u64,
     tiles: Vec<TileSums>,
+    /// Those of the rows of tiles: all tiles of a large world are many.
+    rows: Vec<TileSums>,
 }
 
 impl SolidVolumes {
     /// The ledger's solids now; its water is that of the running terms only.
     pub fn ledger(&mut self, terrain: &Terrain) -> Ledger {
         if self.terrain != terrain.id.get() {
-            let tiles = terrain.grid.tiles().element_product() as usize;
+            let tiles = terrain.grid.tiles();
             *self = Self {
                 terrain: terrain.id.get(),
-                tiles: vec![TileSums::default(); tiles],
+                tiles: vec![TileSums::default(); tiles.element_product() as usize],
+                rows: vec![TileSums::default(); tiles.y as usize],
                 ..Self::default()
             };
         }
@@ -53,24 +56,39 @@ impl SolidVolumes {
                 *sum = TileSums::of(terrain, tile);
             }
         });
-        for (tile, sum) in changed.into_iter().zip(sums) {
+        for (&tile, sum) in changed.iter().zip(sums) {
             self.tiles[tile] = sum;
+        }
+        let wide = wide as usize;
+        let mut rows: Vec<usize> = changed.iter().map(|tile| tile / wide).collect();
+        rows.dedup();
+        for row in rows {
+            self.rows[row] = TileSums::total(&self.tiles[row * wide..(row + 1) * wide]);
         }
         (self.ground, self.water) = (terrain.revision(), terrain.water_revision());
 
         let area = terrain.grid.cell_area();
-        let sum = |part: fn(&TileSums) -> f64| self.tiles.iter().map(part).sum::<f64>() * area;
+        let all = TileSums::total(&self.rows);
         let mut ledger = terrain.account;
         let solids = &mut ledger.solids;
-        solids.bedrock = sum(|tile| tile.bedrock);
-        solids.soil = sum(|tile| tile.soil);
-        solids.suspended = sum(|tile| tile.suspended);
-        solids.total = sum(|tile| tile.absolute) + solids.soil + solids.suspended;
+        solids.bedrock = all.bedrock * area;
+        solids.soil = all.soil * area;
+        solids.suspended = all.suspended * area;
+        solids.total = all.absolute * area + solids.soil + solids.suspended;
         ledger
     }
 }
 
 impl TileSums {
+    fn total(parts: &[Self]) -> Self {
+        parts.iter().fold(Self::default(), |all, part| Self {
+            bedrock: all.bedrock + part.bedrock,
+            absolute: all.absolute + part.absolute,
+            soil: all.soil + part.soil,
+            suspended: all.suspended + part.suspended,
+        })
+    }
+
     fn of(terrain: &Terrain, tile: usize) -> Self {
         let grid = &terrain.grid;
         let wide = grid.tiles().x as usize;

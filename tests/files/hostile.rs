@@ -1,6 +1,7 @@
 //! Cut off, corrupt and hostile files: an answer, and never a panic. The runs
 //! are bounded and always the same.
 
+use super::bodies;
 use bevy::math::UVec2;
 use bevy_erode::prelude::*;
 use rand::Rng;
@@ -205,6 +206,41 @@ fn raw() {
                 ..HeightmapOptions::default()
             };
             torment(30, &file, 1000, |bytes| read(bytes, &options));
+        }
+    }
+}
+
+/// The bodies of the fuzz targets, with noise behind the right first bytes and
+/// with what was a file.
+#[test]
+fn fuzz_targets_hold() {
+    let metres = Vertical::METRES;
+    let range = VerticalRange::new(-100.0, 200.0).into();
+    let write = |format, vertical| map().write(format, vertical).expect("writable");
+    let state = SavedState::of(&crate::land(5, UVec2::new(11, 7), 2.0));
+    let save = state.and_then(|state| state.to_bytes()).expect("writable");
+    let raw = |bytes: &[u8]| {
+        let number = |i: usize| u32::from(bytes.get(i).copied().unwrap_or_default());
+        // The right size, any small one, and one that is far too large.
+        bodies::raw(11, 7, 0.01, bytes);
+        bodies::raw(number(0) % 16, number(1) % 16, number(2) as f32, bytes);
+        bodies::raw(u32::MAX - number(3), number(4), f32::NAN, bytes);
+    };
+    let targets: [(Vec<u8>, &dyn Fn(&[u8])); 5] = [
+        (write(HeightmapFormat::Png16, range), &bodies::png),
+        (write(HeightmapFormat::Exr, metres), &bodies::exr),
+        (write(HeightmapFormat::Tiff32, metres), &bodies::tiff),
+        (write(HeightmapFormat::Raw32(Endian::Little), range), &raw),
+        (save, &bodies::save),
+    ];
+    for (number, (file, body)) in targets.into_iter().enumerate() {
+        torment(40 + number as u64, &file, 1000, body);
+        let mut random = Pcg32::new(50 + number as u64, 7);
+        for round in 0..1000usize {
+            let kept = (round % 64).min(file.len());
+            let noise = (0..round % 200).map(|_| random.next_u32() as u8);
+            let bytes: Vec<u8> = file[..kept].iter().copied().chain(noise).collect();
+            body(&bytes);
         }
     }
 }

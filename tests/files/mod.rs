@@ -1,6 +1,7 @@
 //! Files: heightmaps, masks and whole states.
 
 mod asset;
+mod bodies;
 mod geotiff;
 mod heightmaps;
 mod hostile;

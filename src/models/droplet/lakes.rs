@@ -1,25 +1,24 @@
 //! Lakes: where hollows of the ground would stand full, and where they spill.
 //!
 //! A drop that runs into a hollow would fill it and stay. With [`Streams`] the
-//! hollow counts as a full lake instead: the drop builds a delta at the shore,
-//! and what it then still has runs out at the lowest sill, which it cuts down.
-//! So hollows are filled and breached, and valleys join up to the border.
+//! hollow counts as a full lake instead: the drop lets its load fall at the
+//! shore, and goes on beyond the lowest sill. What runs out cuts the sill down
+//! and is carried over the border. So hollows are filled and breached, and
+//! valleys join up to the border.
 //!
 //! The levels come from a priority flood (R. Barnes, 2014) from the border
-//! inwards over a coarse grid of lowest points, which is cheap enough to be
-//! repeated while the ground changes.
+//! inwards, which is cheap enough to be repeated while the ground changes.
 //!
 //! [`Streams`]: super::Streams
 
 use crate::models::memory::{MemoryError, MemoryReader, MemoryWriter};
 use bevy::math::Vec2;
-use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// The coarse grid has at most so many cells a side.
-const MAX_SIDE: usize = 256;
+const MAX_SIDE: usize = 1024;
 
-/// Fewest coarse cells of a lake.
-const MIN_CELLS: usize = 12;
+/// Steps of height in which the flood rises.
+const STEPS: usize = 1 << 16;
 
 /// Full lakes of a terrain.
 #[derive(Clone, Debug, Default)]
@@ -39,23 +38,18 @@ pub(super) struct Lakes {
 
 /// Where a drop that reached a lake goes on.
 pub(super) struct Spill {
-    /// The sill, in grid coordinates.
-    pub sill: Vec2,
-    /// Unit vector over the sill.
-    pub way: Vec2,
+    /// Depth of the lake where the drop stands. units: m
+    pub depth: f32,
+    /// Just beyond the sill, in grid coordinates.
+    pub place: Vec2,
+    /// Unit vector over the sill; `None` where it is the border of the land.
+    pub way: Option<Vec2>,
 }
 
 impl Lakes {
     /// Finds all lakes of at least this depth on a `width` × `height` ground.
-    /// Coarse cells are about `reach` cells wide, what a drop can cut through.
-    pub fn find(
-        &mut self,
-        ground: &[f32],
-        (width, height): (usize, usize),
-        reach: usize,
-        min_depth: f32,
-    ) {
-        self.factor = width.max(height).div_ceil(MAX_SIDE).max(reach);
+    pub fn find(&mut self, ground: &[f32], (width, height): (usize, usize), min_depth: f32) {
+        self.factor = width.max(height).div_ceil(MAX_SIDE);
         self.width = width.div_ceil(self.factor);
         let rows = height.div_ceil(self.factor);
         let cells = self.width * rows;
@@ -67,15 +61,15 @@ impl Lakes {
         self.sill.clear();
         self.sill.extend(0..cells as u32);
 
-        let mut front = BinaryHeap::new();
+        let mut front = Front::new(&self.lowest);
         for cell in 0..cells {
             let (x, y) = (cell % self.width, cell / self.width);
             if x == 0 || y == 0 || x + 1 == self.width || y + 1 == rows {
                 self.level[cell] = self.lowest[cell].0;
-                front.push(Reverse((sortable(self.level[cell]), cell)));
+                front.push(self.level[cell], cell);
             }
         }
-        while let Some(Reverse((_, cell))) = front.pop() {
+        while let Some(cell) = front.pop() {
             let (x, y) = (cell % self.width, cell / self.width);
             let level = self.level[cell];
             let in_lake = level > self.lowest[cell].0;
@@ -84,38 +78,26 @@ impl Lakes {
             } else {
                 cell as u32
             };
-            for ny in y.saturating_sub(1)..=(y + 1).min(rows - 1) {
-                for nx in x.saturating_sub(1)..=(x + 1).min(self.width - 1) {
-                    let next = ny * self.width + nx;
-                    if self.level[next] != f32::INFINITY {
-                        continue;
-                    }
-                    self.level[next] = self.lowest[next].0.max(level);
-                    self.receiver[next] = cell as u32;
-                    self.sill[next] = sill;
-                    front.push(Reverse((sortable(self.level[next]), next)));
+            // Corners are no way: between them the ground may rise.
+            let around = [
+                (x > 0).then(|| cell - 1),
+                (x + 1 < self.width).then(|| cell + 1),
+                (y > 0).then(|| cell - self.width),
+                (y + 1 < rows).then(|| cell + self.width),
+            ];
+            for next in around.into_iter().flatten() {
+                if self.level[next] != f32::INFINITY {
+                    continue;
                 }
+                self.level[next] = self.lowest[next].0.max(level);
+                self.receiver[next] = cell as u32;
+                self.sill[next] = sill;
+                front.push(self.level[next], next);
             }
         }
-        self.drain_puddles(min_depth);
-    }
-
-    /// Takes hollows that are too small for a lake out again: they silt up by
-    /// themselves, and to spill out of each would only stir the ground.
-    fn drain_puddles(&mut self, min_depth: f32) {
-        let mut lakes = vec![(0usize, 0.0f32); self.level.len()];
-        for cell in 0..self.level.len() {
-            let depth = self.level[cell] - self.lowest[cell].0;
-            if depth > 0.0 {
-                let lake = &mut lakes[self.sill[cell] as usize];
-                *lake = (lake.0 + 1, lake.1.max(depth));
-            }
-        }
-        for cell in 0..self.level.len() {
-            let (cells, depth) = lakes[self.sill[cell] as usize];
-            let dry = self.level[cell] <= self.lowest[cell].0;
+        for cell in 0..cells {
             // Below any ground: a dry cell that is cut down later stays dry.
-            if dry || cells < MIN_CELLS || depth < min_depth {
+            if self.level[cell] <= self.lowest[cell].0 + min_depth {
                 self.level[cell] = f32::NEG_INFINITY;
             }
         }
@@ -144,19 +126,78 @@ impl Lakes {
             return None;
         }
         let cell = y / self.factor * self.width + x / self.factor;
-        if self.level[cell] <= height + depth {
+        let deep = self.level[cell] - height;
+        if deep <= depth {
             return None;
         }
         let sill = self.sill[cell] as usize;
         if sill == cell {
             return None;
         }
-        let beyond = self.lowest[self.receiver[sill] as usize].1;
-        let sill = self.lowest[sill].1;
+        let beyond = self.receiver[sill] as usize;
+        let way = self.lowest[beyond].1 - self.lowest[sill].1;
         Some(Spill {
-            sill,
-            way: (beyond - sill).normalize_or_zero(),
+            depth: deep,
+            place: self.lowest[beyond].1,
+            way: (beyond != sill).then(|| way.normalize_or_zero()),
         })
+    }
+
+    /// Where a drop at (x, y) that found no way down from this height goes on:
+    /// down the way that the flood came, to the first lower ground.
+    pub fn way_out(&self, x: usize, y: usize, height: f32) -> Option<Spill> {
+        if self.level.is_empty() {
+            return None;
+        }
+        let mut cell = y / self.factor * self.width + x / self.factor;
+        // Not for ever, whatever lakes were saved.
+        for _ in 0..self.receiver.len() {
+            let next = self.receiver[cell] as usize;
+            if next == cell || self.lowest[cell].0 < height {
+                break;
+            }
+            cell = next;
+        }
+        let beyond = self.receiver[cell] as usize;
+        let way = self.lowest[beyond].1 - self.lowest[cell].1;
+        Some(Spill {
+            depth: 0.0,
+            place: self.lowest[beyond].1,
+            way: (beyond != cell).then(|| way.normalize_or_zero()),
+        })
+    }
+
+    /// Where lakes cut down their outlets by `dig` m: calls `cut` with the cell
+    /// and how much of its ground. Only where no cell is left out of the search,
+    /// for else the outlet is not known well enough.
+    pub fn breach(&self, width: usize, dig: f32, mut cut: impl FnMut(usize, f32)) {
+        if self.factor != 1 {
+            return;
+        }
+        let mut depths = vec![0.0f32; self.level.len()];
+        for cell in 0..self.level.len() {
+            let lake = &mut depths[self.sill[cell] as usize];
+            *lake = lake.max(self.level[cell] - self.lowest[cell].0);
+        }
+        // The way out of a lake may be that of others too: the deepest counts.
+        let mut cuts = vec![0.0f32; self.level.len()];
+        for sill in (0..depths.len()).filter(|&sill| depths[sill] > 0.0) {
+            let bottom = self.lowest[sill].0 - depths[sill].min(dig);
+            let mut cell = sill;
+            while self.lowest[cell].0 > bottom {
+                cuts[cell] = cuts[cell].max(self.lowest[cell].0 - bottom);
+                let next = self.receiver[cell] as usize;
+                if next == cell {
+                    break;
+                }
+                cell = next;
+            }
+        }
+        for (depth, lowest) in cuts.iter().zip(&self.lowest) {
+            if *depth > 0.0 {
+                cut(lowest.1.y as usize * width + lowest.1.x as usize, *depth);
+            }
+        }
     }
 
     /// Writes the lakes: they are older than the ground.
@@ -210,13 +251,49 @@ impl Lakes {
     }
 }
 
-/// Bits that sort like the numbers.
-fn sortable(value: f32) -> u32 {
-    let bits = value.to_bits();
-    if bits >> 31 == 0 {
-        bits | 1 << 31
-    } else {
-        !bits
+/// Cells that the flood has reached, by level: a stack for each step of height.
+/// Within a step their order does not matter, for it is less than a puddle.
+struct Front {
+    lowest: f32,
+    per_metre: f32,
+    /// The top of each stack, and the next below each cell; `NONE` at its end.
+    tops: Vec<u32>,
+    below: Vec<u32>,
+    /// No stack lower than this has a cell.
+    step: usize,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Front {
+    fn new(cells: &[(f32, Vec2)]) -> Self {
+        let heights = cells.iter().map(|cell| cell.0);
+        let (low, high) = heights.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), h| {
+            (low.min(h), high.max(h))
+        });
+        Self {
+            lowest: low,
+            per_metre: (STEPS - 1) as f32 / (high - low).max(f32::MIN_POSITIVE),
+            tops: vec![NONE; STEPS],
+            below: vec![NONE; cells.len()],
+            step: STEPS,
+        }
+    }
+
+    fn push(&mut self, level: f32, cell: usize) {
+        let step = (((level - self.lowest) * self.per_metre) as usize).min(STEPS - 1);
+        self.below[cell] = self.tops[step];
+        self.tops[step] = cell as u32;
+        self.step = self.step.min(step);
+    }
+
+    fn pop(&mut self) -> Option<usize> {
+        while *self.tops.get(self.step)? == NONE {
+            self.step += 1;
+        }
+        let cell = self.tops[self.step] as usize;
+        self.tops[self.step] = self.below[cell];
+        Some(cell)
     }
 }
 
@@ -244,10 +321,16 @@ mod tests {
         }
         ground[3 * width + 6] = 4.0;
         let mut lakes = Lakes::default();
-        lakes.find(&ground, (width, height), 1, 1.0);
+        lakes.find(&ground, (width, height), 1.0);
         let spill = lakes.spill(3, 3, 1.0, 0.5).expect("the bowl is a lake");
-        assert_eq!(spill.sill, Vec2::new(6.0, 3.0));
-        assert!(spill.way.x > 0.5, "{}", spill.way);
+        assert_eq!(spill.depth, 3.0);
+        assert_eq!(spill.place, Vec2::new(7.0, 3.0));
+        assert!(spill.way.is_some_and(|way| way.x > 0.5), "{:?}", spill.way);
         assert!(lakes.spill(1, 3, 10.0, 0.5).is_none(), "the rim is dry");
+        let out = lakes.way_out(3, 3, 1.0).expect("there is a way out");
+        assert!(out.way.is_none(), "nothing but the border lies lower");
+        let mut cuts = Vec::new();
+        lakes.breach(width, 2.0, |cell, depth| cuts.push((cell, depth)));
+        assert_eq!(cuts, [(3 * width + 6, 2.0)]);
     }
 }

@@ -129,9 +129,11 @@ impl Droplets {
         }
     }
 
-    /// The same drops, joining into [`streams`](Self::streams).
+    /// The same drops, joining into [`streams`](Self::streams) and going on long
+    /// enough to reach the border.
     pub fn with_streams(self) -> Self {
         Self {
+            max_steps: self.max_steps.max(1024),
             streams: Some(Streams::default()),
             ..self
         }

@@ -27,8 +27,14 @@ const CHUNK: usize = 128;
 /// Batches between two renewals of the record of streams.
 const STREAMS_INTERVAL: usize = 4;
 
-/// Batches between two searches for lakes.
-const LAKES_INTERVAL: usize = 8;
+/// Fewest batches between two searches for lakes.
+const LAKES_INTERVAL: usize = 2;
+
+/// Cells of the land for a drop between two searches: they take time for each.
+const LAKES_CELLS: usize = 16;
+
+/// How deep lakes cut down their outlets for each metre of water that falls.
+const BREACHING: f64 = 5.0;
 
 /// Drops that one step may let fall on a cell, whatever its length.
 const MAX_DROPS_PER_CELL: f64 = 16.0;
@@ -285,13 +291,13 @@ impl DropletSolver {
         drops: usize,
         start: &(impl Fn(usize) -> Vec2 + Sync),
     ) {
+        let lakes_are_new = self.settings.streams.is_some() && self.lakes_hold_for == 0;
         if self.settings.streams.is_some() {
-            if self.lakes_hold_for == 0 {
-                self.lakes_hold_for = LAKES_INTERVAL * self.batch();
+            if lakes_are_new {
+                self.lakes_hold_for = self.lakes_interval();
                 let size = (self.grid.width(), self.grid.height());
-                let reach = (self.settings.radius / self.grid.cell_size()).ceil() as usize;
                 let lakes = &mut self.lakes;
-                lakes.find(&self.ground, size, reach, physics.lake_depth);
+                lakes.find(&self.ground, size, physics.lake_depth);
             }
             self.lakes_hold_for = self.lakes_hold_for.saturating_sub(drops);
         } else {
@@ -329,11 +335,42 @@ impl DropletSolver {
         workers.each(&mut self.workers, |(sums, traces)| {
             traces.exchange(physics, &bed, sums);
         });
+        if lakes_are_new {
+            self.breach_lakes(terrain, physics);
+        }
         self.apply(workers, terrain, physics);
         self.drops_since_renewal += drops;
         if self.drops_since_renewal >= STREAMS_INTERVAL * self.batch() {
             self.renew_streams(workers, physics.steps_per_leg);
         }
+    }
+
+    /// Drops between two searches for lakes.
+    fn lakes_interval(&self) -> usize {
+        (LAKES_INTERVAL * self.batch()).max(self.grid.cells() / LAKES_CELLS)
+    }
+
+    /// Lets lakes cut down their outlets; the rivers carry it out of the land.
+    fn breach_lakes(&mut self, terrain: &Terrain, physics: &Physics) {
+        let drops = self.lakes_interval() as f64;
+        let land = self.grid.cell_area() * self.grid.cells() as f64;
+        let dig = BREACHING * drops * f64::from(self.settings.volume) / land;
+        let Some((sums, _)) = self.workers.first_mut() else {
+            return;
+        };
+        let width = self.grid.width();
+        let (tiles_x, tile) = (self.grid.tiles().x as usize, TILE as usize);
+        self.lakes.breach(width, dig as f32, |cell, depth| {
+            let hardness = terrain.hardness().map_or(0.0, |hardness| hardness[cell]);
+            let soft = terrain.soil()[cell].min(depth);
+            let depth = soft + (depth - soft) * (1.0 - hardness);
+            // A batch's own sum is at most twice that, see `Physics::new`.
+            let units = (depth / physics.unit).min((1 << 29) as f32) as i32;
+            sums.plane[cell] -= units;
+            sums.taken += i64::from(units);
+            sums.left += i64::from(units);
+            sums.touched[cell / width / tile * tiles_x + cell % width / tile] = true;
+        });
     }
 
     /// Sums the workers' visits and clears their planes.
@@ -382,6 +419,10 @@ impl DropletSolver {
         // counted once a leg.
         let land = self.grid.cell_area() * self.grid.cells() as f64;
         let area_per_visit = (land * f64::from(steps_per_leg) / drops as f64) as f32;
+        // A stream is about as wide as the brush: a finer grid has a smaller
+        // part of it in each cell.
+        let cells_across = (self.settings.radius / self.grid.cell_size()).max(1.0);
+        let area_per_visit = area_per_visit * cells_across;
         let batches = drops as f32 / self.batch() as f32;
         let memory = (settings.memory * batches).min(1.0);
         let band = TILE as usize * self.grid.width();

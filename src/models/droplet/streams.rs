@@ -20,7 +20,9 @@ pub struct Streams {
     pub onset: f32,
     /// How fast a stream takes a drop along at its own velocity. units: 1/s
     pub pull: f32,
-    /// How many times more a full stream can carry than a lone drop.
+    /// How its capacity grows with its catchment: by this power of it, where
+    /// four times the onset have what the drops' settings say. More than 0 lets
+    /// valleys grow at the cost of the slopes between them.
     pub power: f32,
     /// How much of the record a batch of drops renews, 0 to 1.
     pub memory: f32,
@@ -31,7 +33,7 @@ impl Default for Streams {
         Self {
             onset: 2000.0,
             pull: 0.5,
-            power: 2.0,
+            power: 0.5,
             memory: 0.1,
         }
     }
@@ -43,7 +45,7 @@ impl Streams {
         const M: &str = "Streams";
         in_range(M, "onset", self.onset, 1e-3..=1e12)?;
         in_range(M, "pull", self.pull, 0.0..=1e3)?;
-        in_range(M, "power", self.power, 0.0..=1e3)?;
+        in_range(M, "power", self.power, 0.0..=2.0)?;
         in_range(M, "memory", self.memory, 1e-3..=1.0)
     }
 }

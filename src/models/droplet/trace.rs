@@ -39,11 +39,19 @@ pub(super) struct Physics {
     pub steps_per_leg: u32,
     bedrock_erodibility: f32,
     pub streams: Option<Streams>,
+    /// Most of a leg's fall that a batch may cut and fill.
+    cut_of_fall: f32,
+    fill_of_fall: f32,
+    /// How far ahead the way goes on down to the lowest ground that it may cut,
+    /// in legs.
+    floor_reach: f32,
     pub brush: Brush,
     /// Units that change the brush's centre by one metre.
     units_per_metre_at_peak: f32,
     /// A hollow deeper than this is a lake. units: m
     pub lake_depth: f32,
+    /// Most that a batch fills up of a lake. units: m
+    lake_fill: f32,
     /// Deposit that a batch may lay on level ground. units: m
     layer: f32,
     /// Height of one cell that a unit of sediment makes. units: m
@@ -61,7 +69,10 @@ const LIFETIME_LOADS: f64 = 8.0;
 const LAYER: f32 = 0.01;
 
 /// Shallowest hollow that counts as a lake, as a share of the brush's radius.
-const LAKE_DEPTH: f32 = 0.25;
+const LAKE_DEPTH: f32 = 0.0025;
+
+/// Most that a batch fills up of a lake, as a share of the brush's radius.
+const LAKE_FILL: f32 = 0.25;
 
 /// Most steps between two exchanges of sediment, however large the brush.
 const MAX_STEPS_PER_LEG: u32 = 6;
@@ -70,6 +81,11 @@ impl Physics {
     pub fn new(settings: &Droplets, grid: &Grid, batch: usize) -> Self {
         let l = grid.cell_size();
         let brush = Brush::new(settings.radius / l);
+        // Streams go over the same ground again and again, and so would scour it.
+        let (cut_of_fall, fill_of_fall, floor_reach) = match settings.streams {
+            None => (0.5, 0.5, brush.reach() as f32),
+            Some(_) => (0.08, 0.05, 0.5),
+        };
         // Radius of the brush that is really used. units: m
         let reach = settings.radius.max(1.5 * l);
         // The largest load as a height of one cell, and a power of two as unit
@@ -104,9 +120,13 @@ impl Physics {
                 .clamp(1, MAX_STEPS_PER_LEG),
             bedrock_erodibility: settings.bedrock_erodibility,
             streams: settings.streams,
+            cut_of_fall,
+            fill_of_fall,
+            floor_reach,
             units_per_metre_at_peak: (1.0 / unit) as f32 / brush.peak(),
             brush,
             lake_depth: LAKE_DEPTH * reach,
+            lake_fill: LAKE_FILL * reach,
             layer: LAYER * reach,
             unit: unit as f32,
             lifetime_load: (max_load * LIFETIME_LOADS) as i32,
@@ -210,8 +230,15 @@ pub(super) struct Sums {
     pub taken: i64,
 }
 
-/// Legs uphill after which a drop in a lake leaves it.
-const LAKE_CLIMBS: u32 = 6;
+/// Legs uphill after which a drop among [`Streams`] has found no way down.
+const LOST_CLIMBS: u32 = 4;
+
+/// How many times the onset of [`Streams`] the catchment is at which a stream
+/// carries what the settings' capacity says.
+const FULL_STREAM: f32 = 4.0;
+
+/// Least catchment that counts, in onsets. Less would depend on the size of cells.
+const LONE_DROP: f32 = 0.25;
 
 /// Speed of a drop that leaves a lake. units: m/s
 const SPILL_SPEED: f32 = 1.0;
@@ -232,6 +259,8 @@ struct Drops {
     /// The stream where the leg under way began: how much of one it is, 0 to 1,
     /// and its velocity.
     stream: Lanes,
+    /// What share of the settings' capacity it has; more than one in a river.
+    gain: Lanes,
     flow_x: Lanes,
     flow_y: Lanes,
     /// Height and cell where the leg under way began, its capacity (times its
@@ -245,6 +274,10 @@ struct Drops {
     steps_in_leg: [u32; LANES],
     /// Legs that led uphill since the drop fell or left a lake.
     climbs: [u32; LANES],
+    /// How often it found no way down.
+    times_lost: [u32; LANES],
+    /// How often it went on beyond a sill; as few as steps, so that it ends.
+    spills: [u32; LANES],
     running: [bool; LANES],
 }
 
@@ -255,19 +288,27 @@ impl Drops {
         (self.x[lane], self.y[lane]) = (start.x, start.y);
         (self.velocity_x[lane], self.velocity_y[lane]) = (0.0, 0.0);
         self.volume[lane] = 1.0;
+        self.gain[lane] = 1.0;
+        self.times_lost[lane] = 0;
+        self.spills[lane] = 0;
+        self.climbs[lane] = 0;
         self.steps[lane] = 0;
         self.steps_in_leg[lane] = 0;
-        self.climbs[lane] = 0;
         self.running[lane]
     }
 
-    /// Puts a drop that reached a lake on its sill.
+    /// Puts a drop that reached a lake beyond its sill.
     fn flow_on(&mut self, lane: usize, spill: &Spill) {
-        (self.x[lane], self.y[lane]) = (spill.sill.x, spill.sill.y);
-        let velocity = spill.way * SPILL_SPEED;
+        let place = match spill.way {
+            Some(_) => spill.place,
+            // Out of the land.
+            None => Vec2::splat(-1.0),
+        };
+        (self.x[lane], self.y[lane]) = (place.x, place.y);
+        let velocity = spill.way.unwrap_or_default() * SPILL_SPEED;
         (self.velocity_x[lane], self.velocity_y[lane]) = (velocity.x, velocity.y);
-        self.steps_in_leg[lane] = 0;
         self.climbs[lane] = 0;
+        self.spills[lane] += 1;
     }
 }
 
@@ -318,9 +359,10 @@ pub(super) fn follow(
                 } else {
                     0.0
                 };
-                let limit = (physics.max_load * drops.volume[lane]).max(0.0);
-                drops.climbs[lane] += u32::from(fall <= 0.0);
+                let most_load = physics.max_load * least(drops.gain[lane], 1.0);
+                let limit = (most_load * drops.volume[lane]).max(0.0);
                 drops.steps_in_leg[lane] = 0;
+                drops.climbs[lane] += u32::from(fall <= 0.0);
                 trace.legs.push(Leg {
                     cell: drops.cell[lane],
                     fall,
@@ -351,14 +393,35 @@ pub(super) fn follow(
             }
             let (cell_x, cell_y) = cell.coordinates();
             let height = surface.height[lane];
-            // In a lake a drop runs to the bottom and lets its load fall there.
-            // Then, when it has gone up and down a few times, it leaves.
-            if drops.steps_in_leg[lane] == 0
-                && drops.climbs[lane] > LAKE_CLIMBS
-                && let Some(spill) = scene.lakes.spill(cell_x, cell_y, height, physics.layer)
+            let may_spill = physics.streams.is_some()
+                && drops.steps_in_leg[lane] == 0
+                && drops.spills[lane] < physics.max_steps;
+            if may_spill
+                && let Some(spill) = scene
+                    .lakes
+                    .spill(cell_x, cell_y, height, physics.lake_depth)
             {
+                // A leg that climbs towards the brim: the drop fills the lake.
+                trace.legs.push(Leg {
+                    cell,
+                    fall: -least(0.5 * spill.depth, physics.lake_fill),
+                    capacity: 0.0,
+                    dt: 0.0,
+                });
+                sums.plane[cell.index(width)] += 1;
+                sums.touched[tile_of(physics, cell_x, cell_y)] = true;
                 drops.flow_on(lane, &spill);
                 continue;
+            }
+            if may_spill && drops.climbs[lane] > LOST_CLIMBS {
+                // A hollow that is newer than the lakes. To look for lower
+                // ground each time leads out of any.
+                let below = physics.layer * (1u32 << drops.times_lost[lane].min(12)) as f32;
+                if let Some(spill) = scene.lakes.way_out(cell_x, cell_y, height - below) {
+                    drops.flow_on(lane, &spill);
+                    drops.times_lost[lane] += 1;
+                    continue;
+                }
             }
             moving[lane] = true;
             if drops.steps_in_leg[lane] == 0 {
@@ -370,17 +433,19 @@ pub(super) fn follow(
             drops.steps[lane] += 1;
         }
 
-        let (mut take_along, mut power) = (0.0, 0.0);
+        let mut take_along = 0.0;
         if let Some(settings) = &physics.streams {
             // Once a leg is enough.
             for lane in (0..LANES).filter(|&lane| moving[lane] && drops.steps_in_leg[lane] == 1) {
                 let record = &scene.streams[drops.cell[lane].index(width)];
                 let area = most(record.area, 1e-6);
                 drops.stream[lane] = record.area / (record.area + settings.onset);
+                let size = (record.area / settings.onset + LONE_DROP) / FULL_STREAM;
+                drops.gain[lane] = least(libm::powf(size, settings.power), 1e6);
                 drops.flow_x[lane] = record.momentum.x / area;
                 drops.flow_y[lane] = record.momentum.y / area;
             }
-            (take_along, power) = (settings.pull, settings.power);
+            take_along = settings.pull;
         }
 
         // All lanes alike, without branches; lanes that do not move are not used.
@@ -415,7 +480,7 @@ pub(super) fn follow(
                 drops.volume[lane] / (1.0 + physics.evaporation * dt * (1.0 - drops.stream[lane]));
             // A drop at rest on level ground will never move again.
             drops.volume[lane] = if quickness > 1e-6 { left } else { -1.0 };
-            drops.load[lane] = physics.capacity * (1.0 + power * drops.stream[lane]) * left;
+            drops.load[lane] = physics.capacity * drops.gain[lane] * left;
             drops.dt[lane] += dt;
         }
         for lane in 0..LANES {
@@ -506,17 +571,17 @@ impl Ahead {
             loose: [0.0; AHEAD],
             floor: [0.0; AHEAD],
         };
-        let reach = physics.brush.reach() as f32;
         for i in 0..AHEAD {
             let share_of_visit = physics.units_per_metre_at_peak / visits[i].max(1) as f32;
-            let down = 0.5 * most(fall[i], 0.0);
+            let down = most(fall[i], 0.0);
             let up = most(-fall[i], 0.0);
-            ahead.fill_bound[i] = (down + up + physics.layer) * share_of_visit;
-            ahead.cut_bound[i] = down * share_of_visit;
+            ahead.fill_bound[i] =
+                (physics.fill_of_fall * down + up + physics.layer) * share_of_visit;
+            ahead.cut_bound[i] = physics.cut_of_fall * down * share_of_visit;
             ahead.fill_share[i] = share(physics.deposition * dt[i]);
             ahead.cut_share[i] = share(physics.erosion * dt[i]);
             ahead.loose[i] = soil[i] * share_of_visit;
-            ahead.floor[i] = ground[i] - fall[i] * reach;
+            ahead.floor[i] = ground[i] - fall[i] * physics.floor_reach;
         }
         ahead
     }

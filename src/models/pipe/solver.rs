@@ -40,6 +40,7 @@ pub struct PipeSolver {
     halos: Vec<Halo>,
     strips: Vec<Vec<Range<usize>>>,
     reports: Vec<Report>,
+    changed: Changed,
     /// A worker takes one and puts it back.
     scratch: Mutex<Vec<Scratch>>,
     /// Of the source's own method.
@@ -102,13 +103,13 @@ impl Solver for PipeSolver {
             return;
         }
         self.look(terrain);
-        let mut changed = Changed::new(self.tiles.len());
+        self.changed.clear(self.tiles.len());
         self.lost = dt;
         for _ in 0..self.settings.max_substeps {
             let longest = self.longest_step();
             // Equal parts, so that none is tiny.
             let part = self.lost / (self.lost / longest).ceil().max(1.0);
-            if !self.sub_step(&workers, terrain, part.min(longest), &mut changed) {
+            if !self.sub_step(&workers, terrain, part.min(longest)) {
                 // Nothing is wet, and nothing will be.
                 self.lost = 0.0;
             } else {
@@ -119,7 +120,7 @@ impl Solver for PipeSolver {
                 break;
             }
         }
-        changed.mark(terrain);
+        self.changed.mark(terrain);
         self.seen.1 = terrain.water_revision();
     }
 
@@ -177,31 +178,34 @@ impl Solver for PipeSolver {
 }
 
 /// Tiles that a step changed.
+#[derive(Debug, Default)]
 struct Changed {
     ground: Vec<bool>,
     water: Vec<bool>,
 }
 
 impl Changed {
-    fn new(tiles: usize) -> Self {
-        Self {
-            ground: vec![false; tiles],
-            water: vec![false; tiles],
+    /// Forgets all; in memory that it has already.
+    fn clear(&mut self, tiles: usize) {
+        for flags in [&mut self.ground, &mut self.water] {
+            flags.clear();
+            flags.resize(tiles, false);
         }
     }
 
     fn mark(&self, terrain: &mut Terrain) {
-        let numbers = |tiles: &[bool]| -> Vec<usize> {
-            (0..tiles.len()).filter(|&tile| tiles[tile]).collect()
-        };
-        let (ground, water) = (numbers(&self.ground), numbers(&self.water));
-        if !ground.is_empty() {
-            terrain.mark_tiles(ground);
+        if self.ground.contains(&true) {
+            terrain.mark_tiles(numbers(&self.ground));
         }
-        if !water.is_empty() {
-            terrain.mark_water_tiles(water);
+        if self.water.contains(&true) {
+            terrain.mark_water_tiles(numbers(&self.water));
         }
     }
+}
+
+/// Numbers of the tiles that are flagged.
+fn numbers(flags: &[bool]) -> impl Iterator<Item = usize> {
+    (0..).zip(flags).filter_map(|(tile, on)| on.then_some(tile))
 }
 
 impl PipeSolver {
@@ -217,6 +221,7 @@ impl PipeSolver {
             halos: vec![Halo::default(); bands],
             strips: vec![Vec::new(); bands],
             reports: vec![Report::default(); bands],
+            changed: Changed::default(),
             scratch: Mutex::default(),
             published: None,
         }
@@ -298,13 +303,7 @@ impl PipeSolver {
         any
     }
 
-    fn sub_step(
-        &mut self,
-        workers: &Workers,
-        terrain: &mut Terrain,
-        dt: f32,
-        changed: &mut Changed,
-    ) -> bool {
+    fn sub_step(&mut self, workers: &Workers, terrain: &mut Terrain, dt: f32) -> bool {
         if !self.find_strips(terrain) {
             self.pace = 0.0;
             return false;
@@ -321,7 +320,7 @@ impl PipeSolver {
             save_halo(halo, old, band, strips);
         });
         for (tile, state) in self.tiles.iter().enumerate() {
-            changed.water[tile] |= *state != 0;
+            self.changed.water[tile] |= *state != 0;
         }
 
         let layers = terrain.layers_mut();
@@ -349,35 +348,34 @@ impl PipeSolver {
         let mut north_border = Some(&mut north_border[..]);
         let mut tiles = self.tiles.chunks_mut(band_tiles);
         let mut reports = self.reports.iter_mut();
-        let jobs: Vec<Band> = (self.halos.iter().zip(&self.strips).enumerate())
-            .map_while(|(number, (halo, strips))| {
-                let first = number * rows;
-                Some(Band {
-                    first,
-                    rows: rows.min(height - first),
-                    height,
-                    width,
-                    borders,
-                    bedrock: bedrock.next()?,
-                    bedrock_rest: bedrock_rest.next()?,
-                    soil: soil.next()?,
-                    water: water.next()?,
-                    water_rest: water_rest.next()?,
-                    suspended: suspended.next()?,
-                    hardness: hardness.as_mut().and_then(Iterator::next),
-                    east: east.next()?,
-                    south: south.next()?,
-                    west_border: west_border.next()?,
-                    north_border: north_border.take(),
-                    halo,
-                    strips,
-                    tiles: tiles.next()?,
-                    report: reports.next()?,
-                })
+        let bands = self.halos.iter().zip(&self.strips).enumerate();
+        let bands = bands.map_while(|(number, (halo, strips))| {
+            let first = number * rows;
+            Some(Band {
+                first,
+                rows: rows.min(height - first),
+                height,
+                width,
+                borders,
+                bedrock: bedrock.next()?,
+                bedrock_rest: bedrock_rest.next()?,
+                soil: soil.next()?,
+                water: water.next()?,
+                water_rest: water_rest.next()?,
+                suspended: suspended.next()?,
+                hardness: hardness.as_mut().and_then(Iterator::next),
+                east: east.next()?,
+                south: south.next()?,
+                west_border: west_border.next()?,
+                north_border: north_border.take(),
+                halo,
+                strips,
+                tiles: tiles.next()?,
+                report: reports.next()?,
             })
-            .collect();
+        });
         let scratch = &self.scratch;
-        workers.each(jobs, |band| {
+        workers.each(bands, |band: Band| {
             band.report.clear(band.tiles.len());
             if band.strips.is_empty() {
                 return;
@@ -403,11 +401,11 @@ impl PipeSolver {
             report.book(layers.account, self.grid.cell_area());
             pace = pace.max(report.pace);
             for (tile, ground) in report.ground_changed.iter().enumerate() {
-                changed.ground[band * band_tiles + tile] |= ground;
+                self.changed.ground[band * band_tiles + tile] |= ground;
             }
         }
         for (tile, state) in self.tiles.iter().enumerate() {
-            changed.water[tile] |= *state != 0;
+            self.changed.water[tile] |= *state != 0;
         }
         self.pace = f32::from_bits(pace);
         true
