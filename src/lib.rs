@@ -63,7 +63,7 @@ pub mod prelude {
     #[cfg(feature = "gpu")]
     pub use crate::gpu::{
         BackendChanged, EditsFellShort, ErosionBackend, ErosionBackendStatus, MirrorWhole,
-        ReadBack, TerrainAge,
+        ReadBack,
     };
     #[cfg(feature = "io")]
     pub use crate::io::{

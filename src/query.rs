@@ -26,10 +26,13 @@ use bevy::{ecs::system::SystemParam, math::*, prelude::*};
 /// # bevy::ecs::system::assert_is_system(float);
 /// ```
 ///
-/// All answers are of the same moment: [`age`](Self::age) erosion steps ago.
+/// While the CPU runs the models, all answers are of the newest step. While the
+/// GPU does, they may be some steps old: [`age`](Self::age) says how many.
 #[derive(SystemParam)]
 pub struct TerrainQuery<'w> {
     terrain: Option<Res<'w, Terrain>>,
+    #[cfg(feature = "gpu")]
+    control: Option<Res<'w, crate::gpu::GpuControl>>,
 }
 
 impl TerrainQuery<'_> {
@@ -43,10 +46,26 @@ impl TerrainQuery<'_> {
         self.terrain().map(Terrain::grid)
     }
 
-    /// Erosion steps since the moment that the answers show. On the CPU they
-    /// are of the newest step, so this is 0.
+    /// Erosion steps by which the oldest answer may be behind: 0 while the CPU
+    /// runs the models, some while the GPU does, for it is never waited for.
     pub fn age(&self) -> u64 {
+        #[cfg(feature = "gpu")]
+        if let Some(control) = &self.control {
+            return control.oldest();
+        }
         0
+    }
+
+    /// Erosion steps by which the answers at a place may be behind; see
+    /// [`age`](Self::age).
+    pub fn age_at(&self, at: Vec3) -> Option<u64> {
+        let cell = self.grid()?.cell_at(at)?;
+        #[cfg(feature = "gpu")]
+        if let Some(control) = &self.control {
+            return Some(control.age(cell / crate::terrain::TILE));
+        }
+        let _ = cell;
+        Some(0)
     }
 
     /// World height of the ground. units: m

@@ -255,6 +255,7 @@ fn a_system_may_ask() {
     fn ask(ground: TerrainQuery, mut answers: ResMut<Answers>) {
         answers.0.push(ground.height(Vec3::ZERO));
         assert_eq!(ground.age(), 0);
+        assert_eq!(ground.age_at(Vec3::ZERO), ground.grid().map(|_| 0));
         let mut points = Vec::new();
         ground.ground_all(&[Vec3::ZERO; 3], &mut points);
         let mut hits = Vec::new();

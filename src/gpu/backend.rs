@@ -334,6 +334,14 @@ impl GpuControl {
         }
     }
 
+    /// The greatest [`age`](Self::age) of any tile.
+    pub fn oldest(&self) -> u64 {
+        match &self.phase {
+            Phase::Running(mirror) | Phase::Leaving(mirror) => mirror.oldest(self.step),
+            Phase::Cpu => 0,
+        }
+    }
+
     /// Whether it is this terrain that is on the GPU, or none.
     fn is_of(&self, terrain: &Terrain) -> bool {
         match &self.phase {

@@ -400,6 +400,13 @@ impl Mirror {
         let since = if changed { *read } else { self.known_at };
         step.saturating_sub(since)
     }
+
+    /// The greatest [`age`](Self::age) of any tile.
+    pub fn oldest(&self, step: u64) -> u64 {
+        let waiting = self.stale.keys().chain(&self.asked);
+        let read = waiting.filter_map(|tile| self.read_at.get(*tile as usize).copied());
+        step.saturating_sub(read.fold(self.known_at, u64::min))
+    }
 }
 
 /// Most of g·d + v². units: m²/s²

@@ -9,7 +9,7 @@
 //!
 //! Choose by [`ErosionBackend`], on the plugin or at any time later. While the
 //! GPU runs it is the truth, and [`Terrain`](crate::terrain::Terrain) a mirror
-//! that follows a few frames behind: [`TerrainAge`] says how far. Nothing waits
+//! that follows a few frames behind: [`TerrainQuery::age`](crate::query::TerrainQuery::age) says how far. Nothing waits
 //! for it. Whatever is done to the mirror in the meantime reaches the GPU as a
 //! difference, so nothing is lost.
 //!
@@ -59,4 +59,4 @@ pub use backend::{
 pub(crate) use backend::{GpuControl, GpuTask};
 pub(crate) use job::DropConstants;
 pub(crate) use order::DropBatch;
-pub use plugin::{GpuPlugin, TerrainAge, bytes_per_cell};
+pub use plugin::{GpuPlugin, bytes_per_cell};

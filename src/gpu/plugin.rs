@@ -8,10 +8,10 @@ use super::{
     executor::{Executor, Inbox, map_answers, run_orders},
     passes::{Pass, Passes, embed, queue_pipelines},
 };
-use crate::{schedule::ErosionSystems, terrain::Terrain};
+use crate::schedule::ErosionSystems;
 use bevy::{
     core_pipeline::schedule::camera_driver,
-    ecs::{schedule::InternedScheduleLabel, system::SystemParam},
+    ecs::schedule::InternedScheduleLabel,
     prelude::*,
     render::{
         ExtractSchedule, MainWorld, Render, RenderApp, RenderStartup, RenderSystems,
@@ -125,30 +125,6 @@ fn carry_orders(
     control.readiness = passes.map(|passes| passes.readiness(&cache));
     inbox.orders.append(&mut control.outbox);
     inbox.land = control.land;
-}
-
-/// How old the mirror of the GPU's terrain is.
-#[derive(SystemParam)]
-pub struct TerrainAge<'w> {
-    control: Option<Res<'w, GpuControl>>,
-    terrain: Option<Res<'w, Terrain>>,
-}
-
-impl TerrainAge<'_> {
-    /// Steps by which the 64 × 64 tile may be behind; 0 while the CPU runs.
-    pub fn steps(&self, tile: UVec2) -> u64 {
-        self.control.as_ref().map_or(0, |control| control.age(tile))
-    }
-
-    /// Steps by which the terrain at a world position may be behind.
-    pub fn steps_at(&self, position: Vec3) -> u64 {
-        let Some(terrain) = &self.terrain else {
-            return 0;
-        };
-        let grid = terrain.grid();
-        let cell = grid.world_to_grid(position).max(Vec2::ZERO).as_uvec2();
-        self.steps(cell.min(grid.size() - 1) / crate::terrain::TILE)
-    }
 }
 
 /// Memory that a sub-step of the pipe model moves for each cell. units: bytes

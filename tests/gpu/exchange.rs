@@ -69,9 +69,9 @@ fn the_mirror_follows_by_itself_and_knows_its_age() {
         app.update();
         std::thread::sleep(Duration::from_millis(2));
     }
-    let mut state = bevy::ecs::system::SystemState::<TerrainAge>::new(app.world_mut());
-    let age = state.get(app.world()).expect("params").steps(UVec2::ZERO);
-    assert_eq!(age, 0);
+    let mut state = bevy::ecs::system::SystemState::<TerrainQuery>::new(app.world_mut());
+    let ground = state.get(app.world()).expect("params");
+    assert_eq!((ground.age(), ground.age_at(Vec3::ZERO)), (0, Some(0)));
     let mirrored = terrain(&app).clone();
     read(&mut app);
     assert_eq!(layers_apart(&mirrored, terrain(&app)), [0.0; 4]);
@@ -85,13 +85,16 @@ fn steps_without_an_answer_count_as_age() {
     until(&mut app, "nothing is on its way", |world| {
         !world.resource::<ErosionBackendStatus>().mirror_is_behind
     });
-    let mut state = bevy::ecs::system::SystemState::<TerrainAge>::new(app.world_mut());
-    let mut age = |app: &App| state.get(app.world()).expect("params").steps(UVec2::ONE);
-    assert_eq!(age(&app), 0);
+    let mut state = bevy::ecs::system::SystemState::<TerrainQuery>::new(app.world_mut());
+    let mut ages = |app: &App| {
+        let ground = state.get(app.world()).expect("params");
+        (ground.age(), ground.age_at(Vec3::ZERO))
+    };
+    assert_eq!(ages(&app), (0, Some(0)));
     step(&mut app, 5);
-    assert_eq!(age(&app), 5, "nothing came back yet");
+    assert_eq!(ages(&app), (5, Some(5)), "nothing came back yet");
     read(&mut app);
-    assert_eq!(age(&app), 0);
+    assert_eq!(ages(&app), (0, Some(0)));
 }
 
 #[test]
