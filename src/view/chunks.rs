@@ -521,15 +521,18 @@ fn finish_rebuild(
             state
                 .levels
                 .note_heights(number, sea_level + lowest, sea_level + highest);
-            if meshes.insert(piece.mesh.id(), mesh).is_ok() {
-                let bounds = match state.painted_elsewhere {
-                    true => bounds_with_room(&terrain, coord),
-                    false => bounds,
-                };
-                // A game may have despawned a chunk: that is its right.
-                commands.entity(piece.entity).try_insert(bounds);
-                state.rebuilt += 1;
-            }
+            // A new asset, not the old one changed: for one that changed, Bevy looks
+            // at every mesh there is.
+            piece.mesh = meshes.add(mesh);
+            let bounds = match state.painted_elsewhere {
+                true => bounds_with_room(&terrain, coord),
+                false => bounds,
+            };
+            // A game may have despawned a chunk: that is its right.
+            commands
+                .entity(piece.entity)
+                .try_insert((Mesh3d(piece.mesh.clone()), bounds));
+            state.rebuilt += 1;
         }
         if let Some(water) = water {
             state.levels.note_water(number, water.is_some());
@@ -637,15 +640,10 @@ impl TerrainViewState {
             }
         });
         piece.triangles = triangles(&mesh);
-        let mut chunk = commands.entity(piece.entity);
-        if let Some(handle) = &piece.mesh {
-            if meshes.insert(handle.id(), mesh).is_ok() {
-                chunk.try_insert(bounds);
-            }
-        } else {
-            let handle = meshes.add(mesh);
-            piece.mesh = Some(handle.clone());
-            chunk.try_insert((Mesh3d(handle), bounds));
-        }
+        let handle = meshes.add(mesh);
+        piece.mesh = Some(handle.clone());
+        commands
+            .entity(piece.entity)
+            .try_insert((Mesh3d(handle), bounds));
     }
 }
