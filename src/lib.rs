@@ -62,8 +62,7 @@ pub mod prelude {
 
     #[cfg(feature = "gpu")]
     pub use crate::gpu::{
-        BackendChanged, EditsFellShort, ErosionBackend, ErosionBackendStatus, MirrorWhole,
-        ReadBack,
+        BackendChanged, EditsFellShort, ErosionBackend, ErosionBackendStatus, MirrorWhole, ReadBack,
     };
     #[cfg(feature = "io")]
     pub use crate::io::{

@@ -2,6 +2,7 @@
 
 mod axes;
 mod landscape;
+mod memory;
 mod published;
 mod scenes;
 mod water;
