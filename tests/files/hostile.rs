@@ -226,7 +226,8 @@ fn fuzz_targets_hold() {
         bodies::raw(number(0) % 16, number(1) % 16, number(2) as f32, bytes);
         bodies::raw(u32::MAX - number(3), number(4), f32::NAN, bytes);
     };
-    let targets: [(Vec<u8>, &dyn Fn(&[u8])); 5] = [
+    type Reader<'a> = &'a dyn Fn(&[u8]);
+    let targets: [(Vec<u8>, Reader); 5] = [
         (write(HeightmapFormat::Png16, range), &bodies::png),
         (write(HeightmapFormat::Exr, metres), &bodies::exr),
         (write(HeightmapFormat::Tiff32, metres), &bodies::tiff),
