@@ -85,7 +85,7 @@ pub mod prelude {
     pub use crate::view::TerrainPicking;
     #[cfg(feature = "render")]
     pub use crate::view::{
-        BrushRing, Detail, Overlay, Palette, TerrainChunk, TerrainView, TerrainViewState,
-        WaterChunk, WaterView,
+        BrushRing, Detail, LavaChunk, LavaView, Overlay, Palette, TerrainChunk, TerrainView,
+        TerrainViewState, WaterChunk, WaterView,
     };
 }
