@@ -9,7 +9,8 @@
 //! drag with the right button to pan, scroll to zoom.
 //! Keys 1 to 0 choose a brush: the left button paints, the middle one orbits,
 //! brackets change its radius, Ctrl+Z undoes, Ctrl+Shift+Z redoes, Escape puts
-//! the brush away.
+//! the brush away. H takes a hand out and puts it away: hold the left button to
+//! pick up earth, water or lava, the right one to pour it out again.
 //! Without a display it renders headless and says which PNGs it wrote; without
 //! any graphics adapter it writes shaded reliefs.
 
@@ -42,6 +43,14 @@ fn main() -> AppExit {
         EguiPlugin::default(),
         ErosionPanelPlugin,
         common::BrushPlugin,
+        common::HandPlugin {
+            hand: common::Hand {
+                brush: Brush::circle(25.0),
+                strength: 12.0,
+                ..default()
+            },
+            key: Some(KeyCode::KeyH),
+        },
         common::Stage {
             pitch: 0.5,
             distance: 0.72,

@@ -32,8 +32,8 @@ pub mod prelude {
         ErosionPlugin, TerrainQuery,
         bake::{Bake, BakeError, BakeFinished, BakeModel, BakeProgress, BakeTask, BakedTerrain},
         forcing::{
-            Evaporation, EvaporationSolver, ForcingSystems, Rain, RainPattern, RainSolver, Season,
-            WaterSink, WaterSource,
+            Evaporation, EvaporationSolver, ForcingSystems, LavaSource, Rain, RainPattern,
+            RainSolver, Season, WaterSink, WaterSource,
             edits::{
                 Brush, BrushShape, EditAction, EditApplied, EditEffect, EditRefused, EditStamp,
                 Falloff, Fill, HeightStamp, HistoryRequest, Matter, Supply, TerrainEdit,
@@ -44,6 +44,7 @@ pub mod prelude {
         models::{
             Solver,
             droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
+            lava::{Lava, LavaSolver},
             meander::{GridGround, MeanderingRiver, RiverSolver},
             pipe::{PipeModel, PipeSolver, PublishedPipe},
             plugin::ErosionFault,
@@ -84,7 +85,7 @@ pub mod prelude {
     pub use crate::view::TerrainPicking;
     #[cfg(feature = "render")]
     pub use crate::view::{
-        BrushRing, Detail, Overlay, Palette, TerrainChunk, TerrainView, TerrainViewState,
-        WaterChunk, WaterView,
+        BrushRing, Detail, LavaChunk, LavaView, Overlay, Palette, TerrainChunk, TerrainView,
+        TerrainViewState, WaterChunk, WaterView,
     };
 }

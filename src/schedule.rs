@@ -43,6 +43,8 @@ pub enum ErosionStepSystems {
     Droplets,
     /// Water models.
     Water,
+    /// [`Lava`](crate::models::lava::Lava).
+    Lava,
     /// [`Thermal`](crate::models::thermal::Thermal).
     Thermal,
 }
@@ -276,6 +278,7 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
                 ErosionStepSystems::Forcing,
                 ErosionStepSystems::Droplets,
                 ErosionStepSystems::Water,
+                ErosionStepSystems::Lava,
                 ErosionStepSystems::Thermal,
             )
                 .chain(),

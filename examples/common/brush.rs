@@ -169,7 +169,7 @@ impl Plugin for BrushPlugin {
 }
 
 /// Number keys choose a tool, brackets its radius, Ctrl+Z undoes.
-fn choose(
+pub(super) fn choose(
     keys: Res<ButtonInput<KeyCode>>,
     wants: Option<Res<EguiWantsInput>>,
     mut painting: ResMut<Painting>,

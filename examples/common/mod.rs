@@ -20,6 +20,7 @@
 mod args;
 mod brush;
 mod film;
+mod hand;
 mod headless;
 mod mode;
 mod probe;
@@ -30,6 +31,7 @@ mod stage;
 pub use args::Options;
 pub use brush::{BrushPlugin, Painting, Tool};
 pub use film::Film;
+pub use hand::{Hand, HandPlugin};
 pub use mode::Mode;
 pub use scenes::{read_scene, scene_names};
 pub use stage::{Stage, StageCamera, frame_camera};

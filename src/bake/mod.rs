@@ -24,7 +24,7 @@ pub(crate) use task::build;
 pub use task::{BakeFinished, BakeTask, BakedTerrain};
 
 use crate::{
-    forcing::{WaterSink, WaterSource},
+    forcing::{LavaSource, WaterSink, WaterSource},
     models::{
         Solver,
         droplet::{DropletSolver, Droplets},
@@ -147,6 +147,22 @@ impl BakeModel {
         };
         Self {
             name: "WaterSink",
+            make: Box::new(make),
+        }
+    }
+
+    /// A vent that pours lava at a world position.
+    pub fn vent(vent: LavaSource, at: Vec3) -> Self {
+        let make = move |grid: &Grid| {
+            vent.check_at(grid, at)?;
+            // It was checked, so it pours.
+            let advance: Advance = Box::new(move |terrain, dt| {
+                let _ = vent.pour(terrain, at, dt);
+            });
+            Ok(advance)
+        };
+        Self {
+            name: "LavaSource",
             make: Box::new(make),
         }
     }

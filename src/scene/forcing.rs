@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     bake::BakeModel,
-    forcing::{Evaporation, Rain, WaterSink, WaterSource},
+    forcing::{Evaporation, LavaSource, Rain, WaterSink, WaterSource},
     terrain::Terrain,
 };
 use bevy::prelude::*;
@@ -24,15 +24,17 @@ pub struct SceneForcing {
     pub sources: Vec<ScenePoint>,
     /// Where water is taken away.
     pub sinks: Vec<ScenePoint>,
+    /// Vents: where lava comes up.
+    pub lava_sources: Vec<ScenePoint>,
 }
 
-/// A spring, or the opposite.
+/// A spring or a vent, or the opposite.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScenePoint {
     /// World x and z, from the land's centre. units: m
     pub at: (f32, f32),
-    /// Water in a second. units: m³/s
+    /// Water or lava in a second. units: m³/s
     pub discharge: f32,
     /// Radius over which it is spread. units: m
     pub radius: f32,
@@ -55,6 +57,10 @@ impl ScenePoint {
 
     fn sink(&self) -> WaterSink {
         WaterSink::cubic_metres_per_second(self.discharge).with_radius(self.radius)
+    }
+
+    fn vent(&self) -> LavaSource {
+        LavaSource::cubic_metres_per_second(self.discharge).with_radius(self.radius)
     }
 
     /// A place on the land.
@@ -97,10 +103,15 @@ impl SceneForcing {
             point.check_place(&path, extent)?;
             settings(&path, point.sink().check())?;
         }
+        for (index, point) in self.lava_sources.iter().enumerate() {
+            let path = format!("forcing.lava_sources[{index}]");
+            point.check_place(&path, extent)?;
+            settings(&path, point.vent().check())?;
+        }
         Ok(())
     }
 
-    /// Sources, then sinks, on the scene's terrain, as the first models of a
+    /// Sources, then sinks, then vents, on the scene's terrain, as the first models of a
     /// bake: so they act in an app, too.
     pub fn bake_springs(&self, terrain: &Terrain) -> Vec<BakeModel> {
         let place = |point: &ScenePoint| point.transform(terrain).translation;
@@ -119,7 +130,13 @@ impl SceneForcing {
         let sinks = sinks
             .into_iter()
             .map(|(sink, at)| BakeModel::sink(sink, at));
-        sources.chain(sinks).collect()
+        let vents = self.lava_sources.iter();
+        let mut vents: Vec<_> = vents.map(|point| (point.vent(), place(point))).collect();
+        vents.sort_by_key(|(vent, at)| vent.order(*at));
+        let vents = vents
+            .into_iter()
+            .map(|(vent, at)| BakeModel::vent(vent, at));
+        sources.chain(sinks).chain(vents).collect()
     }
 
     /// Takes the place of the former scene's weather and springs.
@@ -133,6 +150,10 @@ impl SceneForcing {
         for point in &self.sinks {
             let place = point.transform(terrain);
             world.spawn((SceneEntity, Name::new("sink"), point.sink(), place));
+        }
+        for point in &self.lava_sources {
+            let place = point.transform(terrain);
+            world.spawn((SceneEntity, Name::new("vent"), point.vent(), place));
         }
     }
 }

@@ -43,7 +43,10 @@ pub use loader::{ErosionSceneLoader, ErosionScenePlugin};
 pub use open::SceneEntity;
 
 use crate::{
-    models::{droplet::Droplets, pipe::PipeModel, shallow_water::ShallowWater, thermal::Thermal},
+    models::{
+        droplet::Droplets, lava::Lava, pipe::PipeModel, shallow_water::ShallowWater,
+        thermal::Thermal,
+    },
     terrain::{
         Borders, Grid, Layer, Terrain, TerrainError, in_range,
         landform::{Landform, LandformKind},
@@ -164,6 +167,8 @@ pub struct SceneModels {
     pub pipe: Option<PipeModel>,
     /// Water that flows in long steps over soft ground; instead of `pipe`.
     pub shallow_water: Option<ShallowWater>,
+    /// Lava that flows and freezes.
+    pub lava: Option<Lava>,
     /// Slopes that crumble.
     pub thermal: Option<Thermal>,
 }
@@ -373,6 +378,9 @@ impl SceneModels {
                 let reason = "only one water model can run, and there is `pipe`";
                 return Err(Fault::new("models.shallow_water", reason));
             }
+        }
+        if let Some(lava) = &self.lava {
+            settings("models.lava", lava.check())?;
         }
         if let Some(thermal) = &self.thermal {
             settings("models.thermal", thermal.check())?;

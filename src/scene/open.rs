@@ -15,7 +15,7 @@ pub struct SceneEntity;
 
 impl ErosionScene {
     /// Opens the scene: inserts its terrain, models and weather and spawns its
-    /// sources and sinks. What of these the scene does not have is removed, and
+    /// sources, sinks and vents. What of these the scene does not have is removed, and
     /// what the scene before spawned is despawned. Speed and step of
     /// `Time<Erosion>` become the scene's. The camera is left to you: see
     /// [`SceneCamera::transform`](super::SceneCamera::transform).
@@ -55,6 +55,7 @@ fn open(world: &mut World, terrain: Terrain, scene: ErosionScene) {
     set_resource(world, scene.models.droplets);
     set_resource(world, scene.models.pipe);
     set_resource(world, scene.models.shallow_water);
+    set_resource(world, scene.models.lava);
     set_resource(world, scene.models.thermal);
     if let Some(mut time) = world.get_resource_mut::<Time<Erosion>>() {
         time.set_speed(scene.speed);

@@ -106,6 +106,11 @@ impl Terrain {
         Some(self.patch(position)?.blend(|i| self.water()[i]))
     }
 
+    /// Thickness of the lava at a position (its y is ignored). units: m
+    pub fn lava_depth_at(&self, position: Vec3) -> Option<f32> {
+        self.layer_at(Layer::Lava, position)
+    }
+
     /// World height of the water's surface at a position (its y is ignored), or
     /// `None` where it is dry. Between wet and dry cells it goes on level, into
     /// the bank. units: m
@@ -157,7 +162,7 @@ impl Terrain {
     }
 
     /// Value of a layer at a position (its y is ignored). A terrain without a
-    /// hardness map has hardness 0.
+    /// hardness map has hardness 0, and one without lava has none of it.
     pub fn layer_at(&self, layer: Layer, position: Vec3) -> Option<f32> {
         let values = match layer {
             Layer::Bedrock => self.bedrock(),
@@ -166,6 +171,10 @@ impl Terrain {
             Layer::Suspended => self.suspended(),
             Layer::Hardness => match self.hardness() {
                 Some(hardness) => hardness,
+                None => return self.patch(position).map(|_| 0.0),
+            },
+            Layer::Lava => match self.lava() {
+                Some(lava) => lava,
                 None => return self.patch(position).map(|_| 0.0),
             },
         };

@@ -8,12 +8,13 @@
 //! border vertices and normals, so there are no cracks and no seams. Chunks far
 //! from every camera are drawn by fewer of their vertices; see [`Detail`].
 //!
-//! Water is drawn by entities of its own; see [`water`].
+//! Water and lava are drawn by entities of their own; see [`water`] and [`lava`].
 
 mod brush_ring;
 mod chunks;
 pub mod colours;
 mod detail;
+pub mod lava;
 mod levels;
 pub mod mesh;
 mod overlay;
@@ -25,6 +26,7 @@ pub use brush_ring::{BrushRing, BrushRingMark, ring_mesh};
 pub use chunks::{TerrainChunk, TerrainViewPlugin, TerrainViewState};
 pub use colours::Palette;
 pub use detail::{ChunkDetail, Detail};
+pub use lava::{LavaChunk, LavaMaterial, LavaView};
 pub use overlay::Overlay;
 #[cfg(feature = "picking")]
 pub use picking::TerrainPicking;

@@ -153,6 +153,7 @@ impl Pass {
             "droplets" => models.droplets.is_some(),
             "pipe" => models.pipe.is_some(),
             "shallow-water" => models.shallow_water.is_some(),
+            "lava" => models.lava.is_some(),
             _ => models.thermal.is_some(),
         };
         let kinds = models::KINDS.iter().filter(there);

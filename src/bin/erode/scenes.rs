@@ -29,6 +29,7 @@ const OWN_SCENES: &[(&str, &str)] = own_scenes![
     "sine_pool",
     "still_water",
     "two_columns",
+    "volcano",
 ];
 
 /// Lists scenes, or prints one.

@@ -13,7 +13,7 @@ pub use models::SavedSolver;
 
 use super::atomic;
 use crate::{
-    forcing::{WaterSink, WaterSource},
+    forcing::{LavaSource, WaterSink, WaterSource},
     schedule::ErosionPace,
     terrain::Terrain,
 };
@@ -62,6 +62,7 @@ pub struct SavedState {
     models: Vec<SavedModel>,
     sources: Vec<Spring<WaterSource>>,
     sinks: Vec<Spring<WaterSink>>,
+    vents: Vec<Spring<LavaSource>>,
 }
 
 /// A model as it is kept.
@@ -109,6 +110,7 @@ impl SavedState {
             models: Vec::new(),
             sources: Vec::new(),
             sinks: Vec::new(),
+            vents: Vec::new(),
         })
     }
 
@@ -196,6 +198,7 @@ impl SavedState {
             models,
             sources: header.sources,
             sinks: header.sinks,
+            vents: header.vents,
         };
         state.check()?;
         Ok(state)
@@ -247,6 +250,9 @@ impl SavedState {
         for sink in &self.sinks {
             sink.spring.check()?;
         }
+        for vent in &self.vents {
+            vent.spring.check()?;
+        }
         for (number, model) in self.models.iter().enumerate() {
             let kind = Kind::named(&model.name)?;
             if self.models[..number]
@@ -273,12 +279,14 @@ impl SavedState {
             account: parts.account,
             hardness: parts.hardness,
             flow: parts.flow,
+            lava: parts.lava,
             revisions: parts.revisions.into(),
             clock: self.clock,
             pace: self.pace,
             models: self.models.iter().map(ModelHeader::of).collect(),
             sources: self.sources.clone(),
             sinks: self.sinks.clone(),
+            vents: self.vents.clone(),
         };
         let words = header.body_words(&parts).unwrap_or_default();
         container::write(file, &header.to_text()?, 4 * words, |body| {

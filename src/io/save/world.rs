@@ -6,10 +6,10 @@ use super::{
     models::{KINDS, Restore},
 };
 use crate::{
-    forcing::{WaterSink, WaterSource},
+    forcing::{LavaSource, WaterSink, WaterSource},
     scene::SceneEntity,
     schedule::{Erosion, ErosionPace},
-    terrain::Terrain,
+    terrain::{SettingsError, Terrain},
 };
 use bevy::{ecs::system::SystemState, prelude::*};
 
@@ -28,13 +28,9 @@ impl SavedState {
     /// When there is no terrain, when the GPU is ahead of it, or something is set that cannot be, so that it
     /// could not be loaded again.
     pub fn capture(world: &mut World) -> Result<Self, SaveError> {
-        let (sources, sinks) = capture_springs(world);
-        for source in &sources {
-            source.spring.check()?;
-        }
-        for sink in &sinks {
-            sink.spring.check()?;
-        }
+        let sources = capture_springs(world, WaterSource::check)?;
+        let sinks = capture_springs(world, WaterSink::check)?;
+        let vents = capture_springs(world, LavaSource::check)?;
         #[cfg(feature = "gpu")]
         if let Some(last) = world.get_resource::<crate::schedule::LastRun>()
             && last.mixes_moments
@@ -60,6 +56,7 @@ impl SavedState {
             models,
             sources,
             sinks,
+            vents,
         })
     }
 
@@ -85,11 +82,10 @@ impl SavedState {
         for restore in prepared? {
             restore(world, &self.terrain);
         }
-        let (sources, _) = capture_entities(world);
-        restore_springs(world, "source", sources, self.sources);
+        restore_springs(world, "source", self.sources);
         // Found only now: a sink may have gone with a source.
-        let (_, sinks) = capture_entities(world);
-        restore_springs(world, "sink", sinks, self.sinks);
+        restore_springs(world, "sink", self.sinks);
+        restore_springs(world, "vent", self.vents);
         if let Some(clock) = self.clock
             && let Some(mut time) = world.get_resource_mut::<Time<Erosion>>()
         {
@@ -109,24 +105,26 @@ impl SavedState {
 
 type Found<C> = Vec<(Entity, Spring<C>)>;
 
-fn capture_springs(world: &mut World) -> (Vec<Spring<WaterSource>>, Vec<Spring<WaterSink>>) {
-    let (sources, sinks) = capture_entities(world);
-    let sources = sources.into_iter().map(|(_, spring)| spring);
-    (
-        sources.collect(),
-        sinks.into_iter().map(|(_, spring)| spring).collect(),
-    )
+fn capture_springs<C: Component + Copy>(
+    world: &mut World,
+    check: fn(&C) -> Result<(), SettingsError>,
+) -> Result<Vec<Spring<C>>, SaveError> {
+    let found = capture_entities(world).into_iter();
+    let springs: Vec<Spring<C>> = found.map(|(_, spring)| spring).collect();
+    for spring in &springs {
+        check(&spring.spring)?;
+    }
+    Ok(springs)
 }
 
-/// All springs, where they pour or drain.
-fn capture_entities(world: &mut World) -> (Found<WaterSource>, Found<WaterSink>) {
-    let mut state: SystemState<(Springs<WaterSource>, Springs<WaterSink>, TransformHelper)> =
-        SystemState::new(world);
+/// All springs of a kind, where they pour or drain.
+fn capture_entities<C: Component + Copy>(world: &mut World) -> Found<C> {
+    let mut state: SystemState<(Springs<C>, TransformHelper)> = SystemState::new(world);
     // Queries are always there to be had.
-    let Ok((sources, sinks, places)) = state.get(world) else {
-        return (Vec::new(), Vec::new());
-    };
-    (find(&sources, &places), find(&sinks, &places))
+    match state.get(world) {
+        Ok((springs, places)) => find(&springs, &places),
+        Err(_) => Vec::new(),
+    }
 }
 
 fn find<C: Component + Copy>(springs: &Springs<C>, places: &TransformHelper) -> Found<C> {
@@ -147,10 +145,9 @@ fn find<C: Component + Copy>(springs: &Springs<C>, places: &TransformHelper) -> 
 fn restore_springs<C: Component + Copy + PartialEq>(
     world: &mut World,
     name: &'static str,
-    there: Found<C>,
     mut wanted: Vec<Spring<C>>,
 ) {
-    for (entity, spring) in there {
+    for (entity, spring) in capture_entities(world) {
         // Those of a despawned parent are gone.
         if world.get_entity(entity).is_err() {
             continue;

@@ -2,6 +2,7 @@
 //! that drift with the flow, and foam.
 
 use super::WaterView;
+use crate::view::lava::LavaMaterial;
 use bevy::{
     asset::embedded_asset,
     light::NotShadowCaster,
@@ -124,6 +125,7 @@ pub(in crate::view) fn default_material(
 #[derive(Clone, Debug)]
 pub(in crate::view) enum Surface {
     Water(Handle<WaterMaterial>),
+    Lava(Handle<LavaMaterial>),
     Plain(Handle<StandardMaterial>),
 }
 
@@ -133,6 +135,7 @@ impl Surface {
         chunk.insert(NotShadowCaster);
         match self {
             Surface::Water(handle) => chunk.insert(MeshMaterial3d(handle.clone())),
+            Surface::Lava(handle) => chunk.insert(MeshMaterial3d(handle.clone())),
             Surface::Plain(handle) => chunk.insert(MeshMaterial3d(handle.clone())),
         };
     }

@@ -20,6 +20,7 @@ mod surface;
 
 pub(super) use material::{Surface, build, default_material};
 pub use material::{WaterExtension, WaterMaterial};
+pub(super) use surface::Liquid;
 
 use bevy::prelude::*;
 
