@@ -28,10 +28,10 @@ mod sky;
 mod stage;
 
 pub use args::Options;
-pub use brush::{BrushPlugin, Painting, Tool};
+pub use brush::BrushPlugin;
 pub use film::Film;
 pub use mode::Mode;
-pub use scenes::{read_scene, scene_names};
+pub use scenes::scenes;
 pub use stage::{Stage, StageCamera, frame_camera};
 
 use bevy::{

@@ -14,11 +14,12 @@ struct TileSums {
     absolute: f64,
     soil: f64,
     suspended: f64,
+    water: f64,
 }
 
-/// Volumes of solids by tile, and the revisions that they were summed at.
+/// Volumes by tile, and the revisions that they were summed at.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SolidVolumes {
+pub(crate) struct StandingVolumes {
     terrain: u64,
     ground: u64,
     water: u64,
@@ -27,8 +28,8 @@ pub(crate) struct SolidVolumes {
     rows: Vec<TileSums>,
 }
 
-impl SolidVolumes {
-    /// The ledger's solids now; its water is that of the running terms only.
+impl StandingVolumes {
+    /// The ledger now.
     pub fn ledger(&mut self, terrain: &Terrain) -> Ledger {
         if self.terrain != terrain.id.get() {
             let tiles = terrain.grid.tiles();
@@ -75,6 +76,7 @@ impl SolidVolumes {
         solids.soil = all.soil * area;
         solids.suspended = all.suspended * area;
         solids.total = all.absolute * area + solids.soil + solids.suspended;
+        ledger.water.standing = all.water * area;
         ledger
     }
 }
@@ -86,6 +88,7 @@ impl TileSums {
             absolute: all.absolute + part.absolute,
             soil: all.soil + part.soil,
             suspended: all.suspended + part.suspended,
+            water: all.water + part.water,
         })
     }
 
@@ -103,6 +106,7 @@ impl TileSums {
             sums.absolute += super::sum_of(&terrain.bedrock[cells.clone()], |v| f64::from(v.abs()));
             sums.soil += sum(&terrain.soil);
             sums.suspended += sum(&terrain.suspended);
+            sums.water += sum(&terrain.water) + sum(&terrain.water_rest);
         }
         sums
     }

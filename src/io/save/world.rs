@@ -1,19 +1,16 @@
 //! A saved state and a world: taken from it, and put into it.
 
 use super::{
-    SaveError, SavedState, Spring,
+    SaveError, SavedState,
     header::Clock,
     models::{KINDS, Restore},
 };
 use crate::{
-    forcing::{WaterSink, WaterSource},
-    scene::SceneEntity,
+    scene::springs::{capture_springs, restore_springs},
     schedule::{Erosion, ErosionPace},
     terrain::Terrain,
 };
-use bevy::{ecs::system::SystemState, prelude::*};
-
-type Springs<'w, 's, C> = Query<'w, 's, (Entity, &'static C, &'static Transform)>;
+use bevy::prelude::*;
 
 impl SavedState {
     /// Takes the whole state of a world: terrain, models with what they
@@ -70,7 +67,7 @@ impl SavedState {
     /// Models and weather that the state does not have are removed. Sources and
     /// sinks that are the same and at the same place stay; others lose their
     /// component, or are despawned if a scene or a state spawned them. New ones
-    /// are spawned with [`SceneEntity`].
+    /// are spawned with [`SceneEntity`](crate::scene::SceneEntity).
     ///
     /// # Errors
     /// When the world has no erosion. Nothing changes then.
@@ -85,11 +82,7 @@ impl SavedState {
         for restore in prepared? {
             restore(world, &self.terrain);
         }
-        let (sources, _) = capture_entities(world);
-        restore_springs(world, "source", sources, self.sources);
-        // Found only now: a sink may have gone with a source.
-        let (_, sinks) = capture_entities(world);
-        restore_springs(world, "sink", sinks, self.sinks);
+        restore_springs(world, self.sources, self.sinks);
         if let Some(clock) = self.clock
             && let Some(mut time) = world.get_resource_mut::<Time<Erosion>>()
         {
@@ -104,67 +97,5 @@ impl SavedState {
         }
         world.insert_resource(self.terrain);
         Ok(())
-    }
-}
-
-type Found<C> = Vec<(Entity, Spring<C>)>;
-
-fn capture_springs(world: &mut World) -> (Vec<Spring<WaterSource>>, Vec<Spring<WaterSink>>) {
-    let (sources, sinks) = capture_entities(world);
-    let sources = sources.into_iter().map(|(_, spring)| spring);
-    (
-        sources.collect(),
-        sinks.into_iter().map(|(_, spring)| spring).collect(),
-    )
-}
-
-/// All springs, where they pour or drain.
-fn capture_entities(world: &mut World) -> (Found<WaterSource>, Found<WaterSink>) {
-    let mut state: SystemState<(Springs<WaterSource>, Springs<WaterSink>, TransformHelper)> =
-        SystemState::new(world);
-    // Queries are always there to be had.
-    let Ok((sources, sinks, places)) = state.get(world) else {
-        return (Vec::new(), Vec::new());
-    };
-    (find(&sources, &places), find(&sinks, &places))
-}
-
-fn find<C: Component + Copy>(springs: &Springs<C>, places: &TransformHelper) -> Found<C> {
-    let found = springs.iter().map(|(entity, spring, own)| {
-        let place = places.compute_global_transform(entity);
-        let at = place.map_or(own.translation, |place| place.translation());
-        (
-            entity,
-            Spring {
-                at: at.into(),
-                spring: *spring,
-            },
-        )
-    });
-    found.collect()
-}
-
-fn restore_springs<C: Component + Copy + PartialEq>(
-    world: &mut World,
-    name: &'static str,
-    there: Found<C>,
-    mut wanted: Vec<Spring<C>>,
-) {
-    for (entity, spring) in there {
-        // Those of a despawned parent are gone.
-        if world.get_entity(entity).is_err() {
-            continue;
-        }
-        if let Some(same) = wanted.iter().position(|other| *other == spring) {
-            wanted.swap_remove(same);
-        } else if world.get::<SceneEntity>(entity).is_some() {
-            world.despawn(entity);
-        } else {
-            world.entity_mut(entity).remove::<C>();
-        }
-    }
-    for Spring { at, spring } in wanted {
-        let place = Transform::from_translation(at.into());
-        world.spawn((SceneEntity, Name::new(name), spring, place));
     }
 }
