@@ -16,6 +16,7 @@ use bevy_egui::{EguiPlugin, egui};
 use bevy_erode::prelude::*;
 use bevy_panorbit_camera::PanOrbitCamera;
 use clap::Parser;
+use common::Land;
 
 /// Side of the land. units: m
 const EXTENT: f32 = 1024.0;
@@ -72,6 +73,9 @@ fn main() -> AppExit {
             .chain()
             .before(ErosionSystems::Input),
     );
+    if let Some(file) = cli.report {
+        app.add_plugins(common::Report(file));
+    }
     let land = PanelSection::new("Land", show_land);
     let mut sections = app.world_mut().resource_mut::<PanelSections>();
     sections.0.insert(0, land);
@@ -139,74 +143,6 @@ impl Default for Choice {
             aim: None,
             again: false,
             error: None,
-        }
-    }
-}
-
-/// The landforms on offer.
-#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-enum Land {
-    Range,
-    Island,
-    Ridged,
-    Fbm,
-    Billow,
-    Warped,
-    Faults,
-    Cone,
-    Plane,
-    Waves,
-    Basin,
-    Channel,
-    Letters,
-}
-
-impl Land {
-    const ALL: [Land; 13] = [
-        Land::Range,
-        Land::Island,
-        Land::Ridged,
-        Land::Fbm,
-        Land::Billow,
-        Land::Warped,
-        Land::Faults,
-        Land::Cone,
-        Land::Plane,
-        Land::Waves,
-        Land::Basin,
-        Land::Channel,
-        Land::Letters,
-    ];
-
-    fn form(self, seed: u32) -> LandformKind {
-        let ridged = || LandformKind::from(Ridged::seeded(seed));
-        match self {
-            Land::Range => {
-                let ridges = Ridged::seeded(seed)
-                    .with_feature_size(430.0)
-                    .with_height(150.0);
-                // Falls off to all borders, where the rivers run out.
-                let slopes = ConicalHill::seeded(seed)
-                    .with_height(150.0)
-                    .with_radius(760.0)
-                    .with_roughness(0.0);
-                Sum::new(ridges.into(), slopes.into()).into()
-            }
-            Land::Island => Island::new(ridged(), seed).into(),
-            Land::Ridged => ridged(),
-            Land::Fbm => Fbm::seeded(seed).into(),
-            Land::Billow => Billow::seeded(seed).into(),
-            Land::Warped => Warped::new(ridged(), seed).into(),
-            Land::Faults => Faults::seeded(seed).into(),
-            Land::Cone => ConicalHill::seeded(seed).into(),
-            Land::Plane => {
-                let bumps = Fbm::seeded(seed).with_feature_size(60.0).with_height(4.0);
-                Sum::new(TiltedPlane::default().into(), bumps.into()).into()
-            }
-            Land::Waves => SineWaves::default().into(),
-            Land::Basin => FourSlopeBasin::default().into(),
-            Land::Channel => WindingChannel::default().into(),
-            Land::Letters => Letters::seeded(seed).into(),
         }
     }
 }
@@ -466,6 +402,9 @@ struct Cli {
     /// List the scenes and exit.
     #[arg(long)]
     list_scenes: bool,
+    /// Write what there is into this file, in every frame (for tests).
+    #[arg(long, value_name = "FILE")]
+    report: Option<std::path::PathBuf>,
     #[command(flatten)]
     options: common::Options,
 }

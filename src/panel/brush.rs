@@ -264,6 +264,8 @@ fn show_tool(ui: &mut Ui, brush: &mut PanelBrush) {
     let name = brush.tool.map_or("none".into(), BrushTool::name);
     egui::ComboBox::from_label("tool")
         .selected_text(name)
+        // All of them are seen at once.
+        .height(360.0)
         .show_ui(ui, |ui| {
             ui.selectable_value(&mut brush.tool, None, "none");
             for tool in BrushTool::ALL {
