@@ -71,13 +71,20 @@ pub mod prelude {
         SaveError, SavedState, Vertical, VerticalRange,
     };
     #[cfg(feature = "egui")]
-    pub use crate::panel::{ErosionPanel, ErosionPanelPlugin};
+    pub use crate::panel::{
+        BrushTool, ErosionPanel, ErosionPanelPlugin, PanelBrush, PanelPlots, PanelSection,
+        PanelSections, PanelSide, Shortcuts,
+    };
+    #[cfg(all(feature = "egui", feature = "io"))]
+    pub use crate::panel::{ExportedField, ImportedField, PanelFiles};
+    #[cfg(all(feature = "egui", feature = "serialize"))]
+    pub use crate::panel::{PanelPresets, PanelSceneOpened, PanelScenes};
     #[cfg(any(feature = "avian", feature = "rapier"))]
     pub use crate::physics::{ColliderArea, TerrainCollider, TerrainColliders};
     #[cfg(feature = "serialize")]
     pub use crate::scene::{
-        ErosionScene, SceneCamera, SceneEntity, SceneError, SceneForcing, SceneModels, ScenePoint,
-        SceneTerrain, WaterColumn,
+        ErosionPreset, ErosionScene, SceneCamera, SceneEntity, SceneError, SceneForcing,
+        SceneModels, ScenePoint, SceneTerrain, WaterColumn,
     };
     #[cfg(all(feature = "serialize", feature = "render"))]
     pub use crate::scene::{ErosionSceneLoader, ErosionScenePlugin};

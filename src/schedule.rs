@@ -2,7 +2,7 @@
 
 #[cfg(feature = "io")]
 use crate::terrain::{SettingsError, in_range};
-use crate::terrain::{SolidVolumes, Terrain};
+use crate::terrain::{StandingVolumes, Terrain};
 use bevy::{
     diagnostic::{Diagnostic, DiagnosticPath, Diagnostics, RegisterDiagnostic},
     ecs::schedule::{InternedScheduleLabel, ScheduleLabel, SingleThreadedExecutor},
@@ -250,7 +250,7 @@ pub(crate) struct LastRun {
     /// Terrain and revision that were published.
     published: (u64, u64),
     drift_measured_at: u64,
-    volumes: SolidVolumes,
+    volumes: StandingVolumes,
 }
 
 pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {

@@ -31,6 +31,10 @@ pub struct Options {
     #[arg(long, value_name = "WxH", value_parser = size, default_value = "1280x720")]
     pub size: UVec2,
 
+    /// Draw no shadows: for slow machines
+    #[arg(long)]
+    pub no_shadows: bool,
+
     /// Headless: give up after this much real time, in seconds
     #[arg(long, value_name = "S", value_parser = limit, default_value = "1800", allow_negative_numbers = true)]
     pub limit: Duration,

@@ -6,7 +6,7 @@ use bevy_egui::input::EguiWantsInput;
 use bevy_erode::prelude::*;
 use bevy_panorbit_camera::PanOrbitCamera;
 
-use super::{Painting, StageCamera, Tool};
+use super::StageCamera;
 
 /// A ball with less than this is empty. units: m³
 const EMPTY: f64 = 0.01;
@@ -151,7 +151,7 @@ fn take_out(
     key: Res<HandKey>,
     wants: Option<Res<EguiWantsInput>>,
     mut hand: ResMut<Hand>,
-    painting: Option<ResMut<Painting>>,
+    brush: Option<ResMut<PanelBrush>>,
     mut cameras: Query<&mut PanOrbitCamera, With<StageCamera>>,
 ) {
     let typing = wants.is_some_and(|wants| wants.wants_any_keyboard_input());
@@ -159,12 +159,12 @@ fn take_out(
     if pressed {
         hand.active = !hand.active;
     }
-    if let Some(mut painting) = painting
+    if let Some(mut brush) = brush
         && hand.active
-        && painting.tool != Tool::None
+        && brush.tool.is_some()
     {
         match pressed {
-            true => painting.tool = Tool::None,
+            true => brush.tool = None,
             false => hand.active = false,
         }
     }

@@ -65,13 +65,13 @@ fn to_sun() -> Vec3 {
     Quat::from_rotation_y(azimuth) * Quat::from_rotation_x(-altitude) * Vec3::Z
 }
 
-fn spawn_sun(mut commands: Commands, stage: Res<Stage>) {
+fn spawn_sun(mut commands: Commands, stage: Res<Stage>, options: Res<Options>) {
     commands.spawn((
         Name::new("sun"),
         DirectionalLight {
             color: Color::srgb(1.0, 0.93, 0.82),
             illuminance: 25_000.0,
-            shadow_maps_enabled: true,
+            shadow_maps_enabled: !options.no_shadows,
             ..default()
         },
         Transform::default().looking_to(-to_sun(), Vec3::Y),

@@ -3,6 +3,7 @@
 use super::{
     error::{Fault, settings},
     open::SceneEntity,
+    springs::{Spring, capture_springs, restore_springs},
 };
 use crate::{
     bake::BakeModel,
@@ -38,6 +39,8 @@ pub struct ScenePoint {
     pub discharge: f32,
     /// Radius over which it is spread. units: m
     pub radius: f32,
+    /// Sediment that comes with a source's water, as a share of its volume.
+    pub sediment: f32,
 }
 
 impl Default for ScenePoint {
@@ -46,13 +49,18 @@ impl Default for ScenePoint {
             at: (0.0, 0.0),
             discharge: 1.0,
             radius: 5.0,
+            sediment: 0.0,
         }
     }
 }
 
 impl ScenePoint {
     fn source(&self) -> WaterSource {
-        WaterSource::cubic_metres_per_second(self.discharge).with_radius(self.radius)
+        WaterSource {
+            discharge: self.discharge,
+            radius: self.radius,
+            sediment: self.sediment,
+        }
     }
 
     fn sink(&self) -> WaterSink {
@@ -102,6 +110,10 @@ impl SceneForcing {
             let path = format!("forcing.sinks[{index}]");
             point.check_place(&path, extent)?;
             settings(&path, point.sink().check())?;
+            if point.sediment != 0.0 {
+                let reason = "a sink takes what sediment there is";
+                return Err(Fault::new(format!("{path}.sediment"), reason));
+            }
         }
         for (index, point) in self.lava_sources.iter().enumerate() {
             let path = format!("forcing.lava_sources[{index}]");
@@ -137,6 +149,64 @@ impl SceneForcing {
             .into_iter()
             .map(|(vent, at)| BakeModel::vent(vent, at));
         sources.chain(sinks).chain(vents).collect()
+    }
+
+    /// Weather and springs of a world.
+    pub(super) fn of(world: &mut World) -> Self {
+        let sources = capture_springs::<WaterSource>(world);
+        let sinks = capture_springs::<WaterSink>(world);
+        let vents = capture_springs::<LavaSource>(world);
+        let point = |at: (f32, f32, f32), discharge, radius, sediment| ScenePoint {
+            at: (at.0, at.2),
+            discharge,
+            radius,
+            sediment,
+        };
+        let sources = sources.iter().map(|Spring { at, spring }| {
+            point(*at, spring.discharge, spring.radius, spring.sediment)
+        });
+        let sinks = sinks
+            .iter()
+            .map(|Spring { at, spring }| point(*at, spring.discharge, spring.radius, 0.0));
+        let vents = vents
+            .iter()
+            .map(|Spring { at, spring }| point(*at, spring.discharge, spring.radius, 0.0));
+        Self {
+            rain: world.get_resource().cloned(),
+            evaporation: world.get_resource().copied(),
+            sources: sources.collect(),
+            sinks: sinks.collect(),
+            lava_sources: vents.collect(),
+        }
+    }
+
+    /// Takes the place of all weather and springs of a world.
+    pub(super) fn replace(self, world: &mut World) {
+        let terrain = world.get_resource::<Terrain>();
+        let place = |point: &ScenePoint| -> (f32, f32, f32) {
+            let place = Vec3::new(point.at.0, 0.0, point.at.1);
+            let height = terrain.and_then(|terrain| terrain.height_at(place));
+            place.with_y(height.unwrap_or(0.0)).into()
+        };
+        let sources = self.sources.iter().map(|point| Spring {
+            at: place(point),
+            spring: point.source(),
+        });
+        let sinks = self.sinks.iter().map(|point| Spring {
+            at: place(point),
+            spring: point.sink(),
+        });
+        let vents = self.lava_sources.iter().map(|point| Spring {
+            at: place(point),
+            spring: point.vent(),
+        });
+        let (sources, sinks, vents) = (sources.collect(), sinks.collect(), vents.collect());
+        restore_springs(world, "source", sources);
+        // Found only now: a sink may have gone with a source.
+        restore_springs(world, "sink", sinks);
+        restore_springs(world, "vent", vents);
+        super::open::set_resource(world, self.rain);
+        super::open::set_resource(world, self.evaporation);
     }
 
     /// Takes the place of the former scene's weather and springs.

@@ -35,12 +35,15 @@ mod forcing;
 mod loader;
 mod open;
 mod place;
+mod preset;
+pub(crate) mod springs;
 
 pub use error::SceneError;
 pub use forcing::{SceneForcing, ScenePoint};
 #[cfg(feature = "render")]
 pub use loader::{ErosionSceneLoader, ErosionScenePlugin};
 pub use open::SceneEntity;
+pub use preset::ErosionPreset;
 
 use crate::{
     models::{
@@ -56,6 +59,7 @@ use bevy::{math::*, prelude::*};
 use error::{Fault, settings};
 use ron::{Options, extensions::Extensions, ser::PrettyConfig};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// A terrain with all that acts on it; see the [module](self).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TypePath)]
@@ -233,6 +237,15 @@ impl ErosionScene {
             Ok(()) => Ok(scene),
             Err(fault) => Err(SceneError::from_fault(name, text, fault)),
         }
+    }
+
+    /// Reads a scene from a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read; otherwise as [`from_ron`](Self::from_ron).
+    pub fn read_file(path: impl AsRef<Path>) -> Result<Self, SceneError> {
+        let (name, text) = error::read_text(path.as_ref())?;
+        Self::from_ron(&name, &text)
     }
 
     /// Writes the scene, such that [`from_ron`](Self::from_ron) reads it again.

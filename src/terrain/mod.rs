@@ -31,7 +31,7 @@ pub(crate) use lava::LavaPlanes;
 pub use ledger::{Ledger, SolidsLedger, WaterLedger};
 pub use raycast::TerrainHit;
 pub use sample::GroundPoint;
-pub(crate) use volumes::SolidVolumes;
+pub(crate) use volumes::StandingVolumes;
 #[cfg(feature = "io")]
 pub(crate) use {hash::StateHash, saved::TerrainParts};
 

@@ -15,11 +15,12 @@ struct TileSums {
     soil: f64,
     suspended: f64,
     lava: f64,
+    water: f64,
 }
 
-/// Volumes of solids by tile, and the revisions that they were summed at.
+/// Volumes by tile, and the revisions that they were summed at.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SolidVolumes {
+pub(crate) struct StandingVolumes {
     terrain: u64,
     ground: u64,
     water: u64,
@@ -29,8 +30,8 @@ pub(crate) struct SolidVolumes {
     rows: Vec<TileSums>,
 }
 
-impl SolidVolumes {
-    /// The ledger's solids now; its water is that of the running terms only.
+impl StandingVolumes {
+    /// The ledger now.
     pub fn ledger(&mut self, terrain: &Terrain) -> Ledger {
         if self.terrain != terrain.id.get() {
             let tiles = terrain.grid.tiles();
@@ -80,6 +81,7 @@ impl SolidVolumes {
         solids.suspended = all.suspended * area;
         solids.lava = all.lava * area;
         solids.total = all.absolute * area + solids.soil + solids.suspended + solids.lava;
+        ledger.water.standing = all.water * area;
         ledger
     }
 }
@@ -92,6 +94,7 @@ impl TileSums {
             soil: all.soil + part.soil,
             suspended: all.suspended + part.suspended,
             lava: all.lava + part.lava,
+            water: all.water + part.water,
         })
     }
 
@@ -112,6 +115,7 @@ impl TileSums {
             if let Some(lava) = &terrain.lava {
                 sums.lava += sum(&lava.depth) + sum(&lava.rest);
             }
+            sums.water += sum(&terrain.water) + sum(&terrain.water_rest);
         }
         sums
     }

@@ -14,13 +14,13 @@ pub use models::SavedSolver;
 use super::atomic;
 use crate::{
     forcing::{LavaSource, WaterSink, WaterSource},
+    scene::springs::Spring,
     schedule::ErosionPace,
     terrain::Terrain,
 };
 use container::{BodyReader, BodyWriter};
 use header::{Clock, Header, ModelHeader, SettingsHeader};
 use models::Kind;
-use serde::{Deserialize, Serialize};
 use std::{
     io::{self, Write},
     path::Path,
@@ -86,14 +86,6 @@ struct SavedSolverMemory {
     /// step.
     settings: Option<SavedSettings>,
     memory: Vec<u8>,
-}
-
-/// A source or sink and its place in the world.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Spring<C> {
-    at: (f32, f32, f32),
-    spring: C,
 }
 
 impl SavedState {

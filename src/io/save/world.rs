@@ -1,19 +1,17 @@
 //! A saved state and a world: taken from it, and put into it.
 
 use super::{
-    SaveError, SavedState, Spring,
+    SaveError, SavedState,
     header::Clock,
     models::{KINDS, Restore},
 };
 use crate::{
     forcing::{LavaSource, WaterSink, WaterSource},
-    scene::SceneEntity,
+    scene::springs::{capture_springs, restore_springs},
     schedule::{Erosion, ErosionPace},
-    terrain::{SettingsError, Terrain},
+    terrain::Terrain,
 };
-use bevy::{ecs::system::SystemState, prelude::*};
-
-type Springs<'w, 's, C> = Query<'w, 's, (Entity, &'static C, &'static Transform)>;
+use bevy::prelude::*;
 
 impl SavedState {
     /// Takes the whole state of a world: terrain, models with what they
@@ -28,9 +26,18 @@ impl SavedState {
     /// When there is no terrain, when the GPU is ahead of it, or something is set that cannot be, so that it
     /// could not be loaded again.
     pub fn capture(world: &mut World) -> Result<Self, SaveError> {
-        let sources = capture_springs(world, WaterSource::check)?;
-        let sinks = capture_springs(world, WaterSink::check)?;
-        let vents = capture_springs(world, LavaSource::check)?;
+        let sources = capture_springs::<WaterSource>(world);
+        let sinks = capture_springs::<WaterSink>(world);
+        let vents = capture_springs::<LavaSource>(world);
+        for source in &sources {
+            source.spring.check()?;
+        }
+        for sink in &sinks {
+            sink.spring.check()?;
+        }
+        for vent in &vents {
+            vent.spring.check()?;
+        }
         #[cfg(feature = "gpu")]
         if let Some(last) = world.get_resource::<crate::schedule::LastRun>()
             && last.mixes_moments
@@ -67,7 +74,7 @@ impl SavedState {
     /// Models and weather that the state does not have are removed. Sources and
     /// sinks that are the same and at the same place stay; others lose their
     /// component, or are despawned if a scene or a state spawned them. New ones
-    /// are spawned with [`SceneEntity`].
+    /// are spawned with [`SceneEntity`](crate::scene::SceneEntity).
     ///
     /// # Errors
     /// When the world has no erosion. Nothing changes then.
@@ -100,68 +107,5 @@ impl SavedState {
         }
         world.insert_resource(self.terrain);
         Ok(())
-    }
-}
-
-type Found<C> = Vec<(Entity, Spring<C>)>;
-
-fn capture_springs<C: Component + Copy>(
-    world: &mut World,
-    check: fn(&C) -> Result<(), SettingsError>,
-) -> Result<Vec<Spring<C>>, SaveError> {
-    let found = capture_entities(world).into_iter();
-    let springs: Vec<Spring<C>> = found.map(|(_, spring)| spring).collect();
-    for spring in &springs {
-        check(&spring.spring)?;
-    }
-    Ok(springs)
-}
-
-/// All springs of a kind, where they pour or drain.
-fn capture_entities<C: Component + Copy>(world: &mut World) -> Found<C> {
-    let mut state: SystemState<(Springs<C>, TransformHelper)> = SystemState::new(world);
-    // Queries are always there to be had.
-    match state.get(world) {
-        Ok((springs, places)) => find(&springs, &places),
-        Err(_) => Vec::new(),
-    }
-}
-
-fn find<C: Component + Copy>(springs: &Springs<C>, places: &TransformHelper) -> Found<C> {
-    let found = springs.iter().map(|(entity, spring, own)| {
-        let place = places.compute_global_transform(entity);
-        let at = place.map_or(own.translation, |place| place.translation());
-        (
-            entity,
-            Spring {
-                at: at.into(),
-                spring: *spring,
-            },
-        )
-    });
-    found.collect()
-}
-
-fn restore_springs<C: Component + Copy + PartialEq>(
-    world: &mut World,
-    name: &'static str,
-    mut wanted: Vec<Spring<C>>,
-) {
-    for (entity, spring) in capture_entities(world) {
-        // Those of a despawned parent are gone.
-        if world.get_entity(entity).is_err() {
-            continue;
-        }
-        if let Some(same) = wanted.iter().position(|other| *other == spring) {
-            wanted.swap_remove(same);
-        } else if world.get::<SceneEntity>(entity).is_some() {
-            world.despawn(entity);
-        } else {
-            world.entity_mut(entity).remove::<C>();
-        }
-    }
-    for Spring { at, spring } in wanted {
-        let place = Transform::from_translation(at.into());
-        world.spawn((SceneEntity, Name::new(name), spring, place));
     }
 }
