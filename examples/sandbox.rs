@@ -4,8 +4,9 @@
 //! `cargo run --example sandbox -- --scene letters_in_rain`
 //!
 //! Space pauses, N takes one step, R makes a new land with another seed or
-//! starts the scene again, C shows change, depth, velocity, discharge and
-//! sediment in turn, B the land as it was, Tab hides the panels. Drag to orbit,
+//! starts the scene again, C shows change, depth, velocity, discharge, sediment
+//! and rivers in turn, P the particles of rivers, B the land as it was, Tab
+//! hides the panels. Drag to orbit,
 //! drag with the right button to pan, scroll to zoom.
 //! Keys 1 to 0 choose a brush: the left button paints, the middle one orbits,
 //! brackets change its radius, Ctrl+Z undoes, Ctrl+Shift+Z redoes, Escape puts
@@ -81,6 +82,12 @@ fn main() -> AppExit {
         .shot_with("change", seconds, |world| {
             world.resource_mut::<TerrainView>().overlay = Overlay::Change;
         });
+    if scene.as_ref().is_some_and(|scene| !scene.rivers.is_empty()) {
+        film = film.shot_with("river", seconds, |world| {
+            world.resource_mut::<TerrainView>().overlay = Overlay::River;
+            world.resource_mut::<RiverView>().particles = true;
+        });
+    }
     // A relief shows no panels.
     if scene.is_none() && app.world().resource::<common::Mode>().renders() {
         film = film.shot_with("panel", seconds, |world| {
@@ -358,7 +365,7 @@ fn show_choice(
                 requests.write(request);
             }
             ui.separator();
-            ui.label("Space pause · N step · R new seed\nC overlays · B before · Tab hide");
+            ui.label("Space pause · N step · R new seed\nC overlays · P river's particles\nB before · Tab hide");
             if let Some(error) = &new.error {
                 ui.colored_label(egui::Color32::LIGHT_RED, error);
             }
@@ -377,6 +384,7 @@ fn keys(
     mut view: ResMut<TerrainView>,
     mut panel: ResMut<ErosionPanel>,
     mut backend: ResMut<ErosionBackend>,
+    mut rivers: ResMut<RiverView>,
 ) {
     if keys.just_pressed(KeyCode::Space) {
         match time.is_paused() {
@@ -396,6 +404,9 @@ fn keys(
     }
     if keys.just_pressed(KeyCode::KeyC) {
         view.overlay = view.overlay.next();
+    }
+    if keys.just_pressed(KeyCode::KeyP) {
+        rivers.particles = !rivers.particles;
     }
     if keys.just_pressed(KeyCode::KeyB) {
         view.before = !view.before;

@@ -44,7 +44,10 @@ pub mod prelude {
         models::{
             Solver,
             droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
-            meander::{GridGround, MeanderingRiver, RiverSolver},
+            meander::{
+                GridGround, MeanderingRiver, RiverRequest, RiverSolver, RiverStretch, Rivers,
+                Stretch,
+            },
             pipe::{PipeModel, PipeSolver, PublishedPipe},
             plugin::ErosionFault,
             shallow_water::{PublishedShallowWater, ShallowWater, ShallowWaterSolver},
@@ -76,7 +79,7 @@ pub mod prelude {
     #[cfg(feature = "serialize")]
     pub use crate::scene::{
         ErosionScene, SceneCamera, SceneEntity, SceneError, SceneForcing, SceneModels, ScenePoint,
-        SceneTerrain, WaterColumn,
+        SceneRiver, SceneTerrain, WaterColumn,
     };
     #[cfg(all(feature = "serialize", feature = "render"))]
     pub use crate::scene::{ErosionSceneLoader, ErosionScenePlugin};
@@ -84,7 +87,7 @@ pub mod prelude {
     pub use crate::view::TerrainPicking;
     #[cfg(feature = "render")]
     pub use crate::view::{
-        BrushRing, Detail, Overlay, Palette, TerrainChunk, TerrainView, TerrainViewState,
-        WaterChunk, WaterView,
+        BrushRing, Detail, Overlay, Palette, RiverView, TerrainChunk, TerrainView,
+        TerrainViewState, WaterChunk, WaterView,
     };
 }

@@ -4,6 +4,7 @@ use crate::{
     bake, forcing, masks,
     models::{
         droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
+        meander,
         pipe::{PipeModel, PipeSolver, PublishedPipe},
         plugin::ModelPlugin,
         shallow_water::{PublishedShallowWater, ShallowWater, ShallowWaterSolver},
@@ -73,6 +74,7 @@ impl Plugin for ErosionPlugin {
                 ModelPlugin::<ThermalSolver>::new(ErosionStepSystems::Thermal),
             ));
         water::build(app, self.schedule);
+        meander::plugin::build(app, self.schedule);
         forcing::build(app, self.schedule);
         bake::build(app, self.schedule);
         masks::build(app, self.schedule);

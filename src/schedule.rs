@@ -45,6 +45,8 @@ pub enum ErosionStepSystems {
     Water,
     /// [`Thermal`](crate::models::thermal::Thermal).
     Thermal,
+    /// [`MeanderingRiver`](crate::models::meander::MeanderingRiver)s.
+    River,
 }
 
 /// How many steps a frame may take.
@@ -277,6 +279,7 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
                 ErosionStepSystems::Droplets,
                 ErosionStepSystems::Water,
                 ErosionStepSystems::Thermal,
+                ErosionStepSystems::River,
             )
                 .chain(),
         )

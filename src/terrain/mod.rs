@@ -16,6 +16,7 @@ mod raycast;
 mod sample;
 #[cfg(feature = "io")]
 mod saved;
+mod stream;
 mod tiles;
 mod volumes;
 
@@ -28,6 +29,7 @@ pub use landform::Landform;
 pub use ledger::{Ledger, SolidsLedger, WaterLedger};
 pub use raycast::TerrainHit;
 pub use sample::GroundPoint;
+pub(crate) use stream::StreamPatch;
 pub(crate) use volumes::SolidVolumes;
 #[cfg(feature = "io")]
 pub(crate) use {hash::StateHash, saved::TerrainParts};
@@ -117,6 +119,8 @@ pub struct Terrain {
     hardness: Option<Vec<f32>>,
     /// The moving water, once a water model has run.
     flow: Option<Flow>,
+    /// Water of rivers, beside that in `water`.
+    streams: Vec<StreamPatch>,
     borders: Borders,
     /// An elevation of this land. Solvers count heights from it, so that they
     /// compute alike at any altitude.
@@ -169,6 +173,7 @@ impl Terrain {
             suspended: zeros,
             hardness: None,
             flow: None,
+            streams: Vec::new(),
             borders: Borders::default(),
             datum: 0.0,
             tiles: TileRevisions::new(&grid),
@@ -269,7 +274,8 @@ impl Terrain {
         &self.soil
     }
 
-    /// Depth of water, row by row. units: m
+    /// Depth of water, row by row; that of rivers is beside it, see
+    /// [`water_depth`](Self::water_depth). units: m
     pub fn water(&self) -> &[f32] {
         &self.water
     }
@@ -378,6 +384,10 @@ impl Terrain {
             hash.floats(&flow.south);
             hash.floats(&flow.west_border);
             hash.floats(&flow.north_border);
+        }
+        for stream in self.streams() {
+            hash.floats(&stream.depth);
+            hash.floats(&stream.fresh);
         }
         hash.floats(self.hardness.as_deref().unwrap_or_default());
         hash.finish()

@@ -96,6 +96,7 @@ impl Terrain {
             hardness: parts.hardness.then(&mut next),
             bedrock_rest: next(),
             water_rest: next(),
+            streams: Vec::new(),
             flow: parts.flow.then(|| Flow {
                 east: next(),
                 south: next(),

@@ -1,6 +1,6 @@
 //! What a saved state says of itself, as RON: everything but planes.
 
-use super::{SaveError, SavedModel, SavedSettings, SavedSolverMemory, Spring};
+use super::{SaveError, SavedModel, SavedRiver, SavedSettings, SavedSolverMemory, Spring};
 use crate::{
     forcing::{WaterSink, WaterSource},
     schedule::{Erosion, ErosionPace},
@@ -29,6 +29,9 @@ pub(super) struct Header {
     pub models: Vec<ModelHeader>,
     pub sources: Vec<Spring<WaterSource>>,
     pub sinks: Vec<Spring<WaterSink>>,
+    /// Files of before there were rivers have none.
+    #[serde(default)]
+    pub rivers: Vec<SavedRiver>,
 }
 
 /// `Time<Erosion>`.

@@ -14,6 +14,7 @@ pub use models::SavedSolver;
 use super::atomic;
 use crate::{
     forcing::{WaterSink, WaterSource},
+    models::meander::{MeanderingRiver, Stretch},
     schedule::ErosionPace,
     terrain::Terrain,
 };
@@ -62,6 +63,7 @@ pub struct SavedState {
     models: Vec<SavedModel>,
     sources: Vec<Spring<WaterSource>>,
     sinks: Vec<Spring<WaterSink>>,
+    rivers: Vec<SavedRiver>,
 }
 
 /// A model as it is kept.
@@ -95,6 +97,17 @@ struct Spring<C> {
     spring: C,
 }
 
+/// A river that will start anew, and its place in the world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedRiver {
+    at: (f32, f32, f32),
+    /// Quaternion: x, y, z, w.
+    turned: (f32, f32, f32, f32),
+    stretch: Stretch,
+    settings: MeanderingRiver,
+}
+
 impl SavedState {
     /// A terrain alone.
     ///
@@ -109,6 +122,7 @@ impl SavedState {
             models: Vec::new(),
             sources: Vec::new(),
             sinks: Vec::new(),
+            rivers: Vec::new(),
         })
     }
 
@@ -196,6 +210,7 @@ impl SavedState {
             models,
             sources: header.sources,
             sinks: header.sinks,
+            rivers: header.rivers,
         };
         state.check()?;
         Ok(state)
@@ -247,6 +262,9 @@ impl SavedState {
         for sink in &self.sinks {
             sink.spring.check()?;
         }
+        for river in &self.rivers {
+            river.check(&self.terrain)?;
+        }
         for (number, model) in self.models.iter().enumerate() {
             let kind = Kind::named(&model.name)?;
             if self.models[..number]
@@ -279,6 +297,7 @@ impl SavedState {
             models: self.models.iter().map(ModelHeader::of).collect(),
             sources: self.sources.clone(),
             sinks: self.sinks.clone(),
+            rivers: self.rivers.clone(),
         };
         let words = header.body_words(&parts).unwrap_or_default();
         container::write(file, &header.to_text()?, 4 * words, |body| {

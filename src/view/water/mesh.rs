@@ -23,12 +23,12 @@ pub(in crate::view) fn any_deeper(
     to: UVec2,
     thinnest: f32,
 ) -> bool {
-    let grid = terrain.grid();
     (from.y..=to.y).any(|y| {
-        let row = grid.index(from.x, y)..grid.index(to.x, y) + 1;
-        let depths = terrain.water()[row].iter();
+        let depths = terrain.water_depths(from.x..to.x + 1, y);
         // No early end within a row: so many are compared at once.
-        depths.fold(false, |any, depth| any | (*depth > thinnest))
+        depths
+            .iter()
+            .fold(false, |any, depth| any | (*depth > thinnest))
     })
 }
 
@@ -89,7 +89,7 @@ impl CopiedCells {
         };
         for y in from.y..=to.y {
             let row = grid.index(from.x, y)..grid.index(to.x, y) + 1;
-            let depths = &terrain.water()[row.clone()];
+            let depths = &*terrain.water_depths(from.x..to.x + 1, y);
             let layers = terrain.bedrock()[row.clone()].iter();
             let layers = layers.zip(&terrain.soil()[row.clone()]);
             copied.ground.extend(layers.map(|(b, s)| b + s));
@@ -98,7 +98,7 @@ impl CopiedCells {
             let loads = depths.iter().zip(&terrain.suspended()[row]);
             let share = |(&d, &s): (&f32, &f32)| if d > thinnest { s / d } else { 0.0 };
             copied.share.extend(loads.map(share));
-            if terrain.flow().is_some() {
+            if terrain.flow().is_some() || terrain.has_streams() {
                 let columns = from.x..=to.x;
                 copied
                     .velocity

@@ -43,7 +43,7 @@ impl Cells for LiveCells<'_> {
     }
 
     fn depth(&self, x: u32, y: u32) -> f32 {
-        let depth = self.terrain.water()[self.terrain.grid().index(x, y)];
+        let depth = self.terrain.water_depth(x, y);
         if depth > self.thinnest { depth } else { 0.0 }
     }
 
