@@ -102,6 +102,12 @@ fn main() -> AppExit {
         .shot_with("change", seconds, |world| {
             world.resource_mut::<TerrainView>().overlay = Overlay::Change;
         });
+    if scene.as_ref().is_some_and(|scene| !scene.rivers.is_empty()) {
+        film = film.shot_with("river", seconds, |world| {
+            world.resource_mut::<TerrainView>().overlay = Overlay::River;
+            world.resource_mut::<RiverView>().particles = true;
+        });
+    }
     // A relief shows no panel.
     if scene.is_none() && app.world().resource::<common::Mode>().renders() {
         film = film.shot_with("panel", seconds, |world| {
@@ -297,7 +303,11 @@ fn list_keys(mut shortcuts: ResMut<Shortcuts>) {
         ("N", "one step"),
         ("R", "a new land with another seed, or the scene again"),
         ("Page Up, Page Down", "the scene before, the next scene"),
-        ("C", "show change, depth, velocity, discharge, sediment"),
+        (
+            "C",
+            "show change, depth, velocity, discharge, sediment, rivers",
+        ),
+        ("P", "show the particles of rivers"),
         ("B", "show the land as it was"),
         ("G", "change the backend"),
         ("M", "change the water model"),
@@ -339,6 +349,10 @@ fn keys(world: &mut World) {
             KeyCode::KeyC => {
                 let mut view = world.resource_mut::<TerrainView>();
                 view.overlay = view.overlay.next();
+            }
+            KeyCode::KeyP => {
+                let mut rivers = world.resource_mut::<RiverView>();
+                rivers.particles = !rivers.particles;
             }
             KeyCode::KeyB => {
                 let mut view = world.resource_mut::<TerrainView>();

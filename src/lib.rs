@@ -45,7 +45,10 @@ pub mod prelude {
             Solver,
             droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
             lava::{Lava, LavaSolver},
-            meander::{GridGround, MeanderingRiver, RiverSolver},
+            meander::{
+                GridGround, MeanderingRiver, RiverRequest, RiverSolver, RiverStretch, Rivers,
+                Stretch,
+            },
             pipe::{PipeModel, PipeSolver, PublishedPipe},
             plugin::ErosionFault,
             shallow_water::{PublishedShallowWater, ShallowWater, ShallowWaterSolver},
@@ -84,7 +87,7 @@ pub mod prelude {
     #[cfg(feature = "serialize")]
     pub use crate::scene::{
         ErosionPreset, ErosionScene, SceneCamera, SceneEntity, SceneError, SceneForcing,
-        SceneModels, ScenePoint, SceneTerrain, WaterColumn,
+        SceneModels, ScenePoint, SceneRiver, SceneTerrain, WaterColumn,
     };
     #[cfg(all(feature = "serialize", feature = "render"))]
     pub use crate::scene::{ErosionSceneLoader, ErosionScenePlugin};
@@ -92,7 +95,7 @@ pub mod prelude {
     pub use crate::view::TerrainPicking;
     #[cfg(feature = "render")]
     pub use crate::view::{
-        BrushRing, Detail, LavaChunk, LavaView, Overlay, Palette, TerrainChunk, TerrainView,
-        TerrainViewState, WaterChunk, WaterView,
+        BrushRing, Detail, LavaChunk, LavaView, Overlay, Palette, RiverView, TerrainChunk,
+        TerrainView, TerrainViewState, WaterChunk, WaterView,
     };
 }

@@ -5,6 +5,7 @@ use crate::{
     models::{
         droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
         lava::{Lava, LavaSolver},
+        meander,
         pipe::{PipeModel, PipeSolver, PublishedPipe},
         plugin::ModelPlugin,
         shallow_water::{PublishedShallowWater, ShallowWater, ShallowWaterSolver},
@@ -76,6 +77,7 @@ impl Plugin for ErosionPlugin {
                 ModelPlugin::<ThermalSolver>::new(ErosionStepSystems::Thermal),
             ));
         water::build(app, self.schedule);
+        meander::plugin::build(app, self.schedule);
         forcing::build(app, self.schedule);
         bake::build(app, self.schedule);
         masks::build(app, self.schedule);

@@ -47,6 +47,8 @@ pub enum ErosionStepSystems {
     Lava,
     /// [`Thermal`](crate::models::thermal::Thermal).
     Thermal,
+    /// [`MeanderingRiver`](crate::models::meander::MeanderingRiver)s.
+    River,
 }
 
 /// How many steps a frame may take.
@@ -280,6 +282,7 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
                 ErosionStepSystems::Water,
                 ErosionStepSystems::Lava,
                 ErosionStepSystems::Thermal,
+                ErosionStepSystems::River,
             )
                 .chain(),
         )

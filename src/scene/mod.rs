@@ -36,6 +36,7 @@ mod loader;
 mod open;
 mod place;
 mod preset;
+mod rivers;
 pub(crate) mod springs;
 
 pub use error::SceneError;
@@ -44,6 +45,7 @@ pub use forcing::{SceneForcing, ScenePoint};
 pub use loader::{ErosionSceneLoader, ErosionScenePlugin};
 pub use open::SceneEntity;
 pub use preset::ErosionPreset;
+pub use rivers::SceneRiver;
 
 use crate::{
     models::{
@@ -76,6 +78,8 @@ pub struct ErosionScene {
     pub models: SceneModels,
     /// Weather and springs.
     pub forcing: SceneForcing,
+    /// Rivers that meander.
+    pub rivers: Vec<SceneRiver>,
     /// From where to look.
     pub camera: SceneCamera,
     /// Erosion time until what the scene shows has happened. units: s
@@ -94,6 +98,7 @@ impl Default for ErosionScene {
             terrain: SceneTerrain::default(),
             models: SceneModels::default(),
             forcing: SceneForcing::default(),
+            rivers: Vec::new(),
             camera: SceneCamera::default(),
             seconds: 60.0,
             speed: 1.0,
@@ -296,6 +301,11 @@ impl ErosionScene {
         self.models.check()?;
         let extent = UVec2::from(self.terrain.size).as_vec2() * self.terrain.cell_size;
         self.forcing.check(extent)?;
+        let grid = Grid::new(self.terrain.size.into(), self.terrain.cell_size);
+        let grid = grid.map_err(terrain_fault)?;
+        for (number, river) in self.rivers.iter().enumerate() {
+            river.check(&format!("rivers[{number}]"), &grid)?;
+        }
         self.camera.check()?;
         // Beyond these, `Time<Erosion>` would not follow.
         range("seconds", self.seconds, 0.0, 1e9)?;

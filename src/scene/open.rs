@@ -15,7 +15,7 @@ pub struct SceneEntity;
 
 impl ErosionScene {
     /// Opens the scene: inserts its terrain, models and weather and spawns its
-    /// sources, sinks and vents. What of these the scene does not have is removed, and
+    /// rivers, sources, sinks and vents. What of these the scene does not have is removed, and
     /// what the scene before spawned is despawned. Speed and step of
     /// `Time<Erosion>` become the scene's. The camera is left to you: see
     /// [`SceneCamera::transform`](super::SceneCamera::transform).
@@ -51,6 +51,9 @@ fn open(world: &mut World, terrain: Terrain, scene: ErosionScene) {
         world.despawn(entity);
     }
     scene.forcing.apply(world, &terrain);
+    for river in scene.rivers {
+        river.spawn(world);
+    }
     world.insert_resource(terrain);
     scene.models.apply(world);
     if let Some(mut time) = world.get_resource_mut::<Time<Erosion>>() {

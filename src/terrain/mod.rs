@@ -18,6 +18,7 @@ mod raycast;
 mod sample;
 #[cfg(feature = "io")]
 mod saved;
+mod stream;
 mod tiles;
 mod volumes;
 
@@ -31,6 +32,7 @@ pub(crate) use lava::LavaPlanes;
 pub use ledger::{Ledger, SolidsLedger, WaterLedger};
 pub use raycast::TerrainHit;
 pub use sample::GroundPoint;
+pub(crate) use stream::StreamPatch;
 pub(crate) use volumes::StandingVolumes;
 #[cfg(feature = "io")]
 pub(crate) use {hash::StateHash, saved::TerrainParts};
@@ -128,6 +130,8 @@ pub struct Terrain {
     lava: Option<LavaPlanes>,
     /// The moving water, once a water model has run.
     flow: Option<Flow>,
+    /// Water of rivers, beside that in `water`.
+    streams: Vec<StreamPatch>,
     borders: Borders,
     /// An elevation of this land. Solvers count heights from it, so that they
     /// compute alike at any altitude.
@@ -184,6 +188,7 @@ impl Terrain {
             hardness: None,
             lava: None,
             flow: None,
+            streams: Vec::new(),
             borders: Borders::default(),
             datum: 0.0,
             tiles: TileRevisions::new(&grid),
@@ -285,7 +290,8 @@ impl Terrain {
         &self.soil
     }
 
-    /// Depth of water, row by row. units: m
+    /// Depth of water, row by row; that of rivers is beside it, see
+    /// [`water_depth`](Self::water_depth). units: m
     pub fn water(&self) -> &[f32] {
         &self.water
     }
@@ -413,6 +419,10 @@ impl Terrain {
             hash.floats(&flow.south);
             hash.floats(&flow.west_border);
             hash.floats(&flow.north_border);
+        }
+        for stream in self.streams() {
+            hash.floats(&stream.depth);
+            hash.floats(&stream.fresh);
         }
         hash.floats(self.hardness.as_deref().unwrap_or_default());
         // Ground on which all lava froze is like ground that never had any.

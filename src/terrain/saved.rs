@@ -104,6 +104,7 @@ impl Terrain {
             hardness: parts.hardness.then(&mut next),
             bedrock_rest: next(),
             water_rest: next(),
+            streams: Vec::new(),
             flow: parts.flow.then(|| Flow {
                 east: next(),
                 south: next(),

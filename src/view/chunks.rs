@@ -12,6 +12,7 @@ use super::{
     lava::{self, LavaChunk, LavaMaterial, LavaView},
     levels::{Levels, choose_levels},
     mesh::{Baseline, ChunkSource, wet_look},
+    river::{RiverView, draw_particles},
     water::{
         self, Liquid, Surface, WaterChunk, WaterMaterial, WaterView,
         mesh::{WaterChunkSource, is_near_water},
@@ -67,10 +68,14 @@ impl Plugin for TerrainViewPlugin {
                     .run_if(resource_exists::<Assets<StandardMaterial>>),
             );
         app.init_resource::<BrushRing>()
+            .init_resource::<RiverView>()
             .register_type::<BrushRing>()
+            .register_type::<RiverView>()
             .add_systems(
                 self.schedule,
-                draw_ring
+                // Both make meshes and materials.
+                (draw_ring, draw_particles)
+                    .chain()
                     .in_set(ErosionSystems::Output)
                     .run_if(resource_exists::<Assets<Mesh>>)
                     .run_if(resource_exists::<Assets<StandardMaterial>>),
@@ -662,9 +667,9 @@ fn bounds_with_room(terrain: &Terrain, chunk: UVec2) -> Aabb {
     let (first, last) = grid.chunk_cells(chunk);
     let (mut lowest, mut highest) = (f32::INFINITY, f32::NEG_INFINITY);
     for y in first.y..=last.y {
-        for cell in grid.index(first.x, y)..=grid.index(last.x, y) {
-            let ground = terrain.ground(cell);
-            let level = ground + terrain.water()[cell];
+        for x in first.x..=last.x {
+            let ground = terrain.ground(grid.index(x, y));
+            let level = ground + terrain.water_depth(x, y);
             (lowest, highest) = (lowest.min(ground), highest.max(level));
         }
     }

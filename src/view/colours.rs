@@ -34,6 +34,9 @@ pub struct Palette {
     pub discharge_range: f32,
     /// Share of sediment that [`Overlay::Sediment`] shows in full colour.
     pub sediment_range: f32,
+    /// Thickness of fresh deposits that [`Overlay::River`] shows in full
+    /// colour. units: m
+    pub fresh_range: f32,
 }
 
 impl Default for Palette {
@@ -56,6 +59,7 @@ impl Default for Palette {
             velocity_range: 4.0,
             discharge_range: 10.0,
             sediment_range: 0.1,
+            fresh_range: 4.0,
         }
     }
 }
@@ -122,6 +126,7 @@ impl Palette {
             Overlay::Velocity => self.velocity_range,
             Overlay::Discharge => self.discharge_range,
             Overlay::Sediment => self.sediment_range,
+            Overlay::River => self.fresh_range,
         }
     }
 

@@ -105,7 +105,7 @@ pub(super) fn wet_look(terrain: &Terrain, chunk: UVec2, detail: ChunkDetail) -> 
     let mut look = LOOK;
     Lattice::new(last - first, detail).each_vertex(|place, _| {
         let at = first + place;
-        look = look_on(look, terrain.water()[grid.index(at.x, at.y)]);
+        look = look_on(look, terrain.water_depth(at.x, at.y));
     });
     look
 }
@@ -170,7 +170,7 @@ impl Cells for LiveCells<'_> {
     }
 
     fn water(&self, x: u32, y: u32) -> f32 {
-        self.terrain.water()[self.terrain.grid().index(x, y)]
+        self.terrain.water_depth(x, y)
     }
 
     fn before(&self, x: u32, y: u32) -> f32 {
@@ -214,8 +214,8 @@ impl CopiedCells {
             let ground = bedrock.iter().zip(soil).map(|(b, s)| b + s);
             copied.height.extend(ground);
             copied.soil.extend_from_slice(soil);
-            let water = &terrain.water()[row.clone()];
-            copied.water.extend_from_slice(water);
+            let water = terrain.water_depths(from.x..to.x + 1, y);
+            copied.water.extend_from_slice(&water);
             let before = live.baseline.ground.get(row);
             copied.before.extend_from_slice(before.unwrap_or_default());
             // A baseline may be another land's: nothing was there then.

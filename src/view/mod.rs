@@ -20,6 +20,7 @@ pub mod mesh;
 mod overlay;
 #[cfg(feature = "picking")]
 mod picking;
+mod river;
 pub mod water;
 
 pub use brush_ring::{BrushRing, BrushRingMark, ring_mesh};
@@ -30,6 +31,7 @@ pub use lava::{LavaChunk, LavaMaterial, LavaView};
 pub use overlay::Overlay;
 #[cfg(feature = "picking")]
 pub use picking::TerrainPicking;
+pub use river::{RiverDots, RiverView, dots_mesh};
 pub use water::{WaterChunk, WaterMaterial, WaterView};
 
 use bevy::prelude::*;

@@ -139,6 +139,8 @@ pub struct Pass {
     pub amount: Amount,
     /// Sources and sinks of a scene.
     pub springs: Option<SceneForcing>,
+    /// Rivers of a scene.
+    pub rivers: Vec<SceneRiver>,
 }
 
 impl Pass {
@@ -164,6 +166,7 @@ impl Pass {
                 step: scene.step,
             },
             springs: Some(forcing.clone()),
+            rivers: scene.rivers.clone(),
         }
     }
 
@@ -181,7 +184,8 @@ impl Pass {
                 let springs = self.springs.as_ref();
                 let springs = springs.map(|forcing| forcing.bake_springs(&terrain));
                 let models = self.models.iter().map(|model| model.settings.bake_model());
-                let models = springs.into_iter().flatten().chain(models);
+                let rivers = self.rivers.iter().map(SceneRiver::bake_model);
+                let models = springs.into_iter().flatten().chain(models).chain(rivers);
                 let models: Vec<BakeModel> = models.collect();
                 Bake::new(terrain).with_step(step).simulate(seconds, models)
             }
@@ -347,6 +351,7 @@ impl Draft {
             models,
             amount,
             springs: None,
+            rivers: Vec::new(),
         })
     }
 

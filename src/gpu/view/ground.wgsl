@@ -111,6 +111,8 @@ fn measure(cell: vec2<i32>) -> f32 {
     let at = index(cell);
     let depth = cover[at].y;
     if look.overlay == 2u { return depth; }
+    // Rivers run on the host: nothing of them is here.
+    if look.overlay == 6u { return 0.0; }
     if look.overlay == 5u { return select(0.0, load[at].x / max(depth, 10.0 * FILM), depth > FILM); }
     var through = flow[at];
     if cell.x > 0 { through.x = 0.5 * (through.x + flow[at - 1u].x); }

@@ -1,6 +1,6 @@
 //! What a saved state says of itself, as RON: everything but planes.
 
-use super::{SaveError, SavedModel, SavedSettings, SavedSolverMemory, Spring};
+use super::{SaveError, SavedModel, SavedRiver, SavedSettings, SavedSolverMemory, Spring};
 use crate::{
     forcing::{LavaSource, WaterSink, WaterSource},
     schedule::{Erosion, ErosionPace},
@@ -34,6 +34,9 @@ pub(super) struct Header {
     pub sinks: Vec<Spring<WaterSink>>,
     #[serde(default)]
     pub vents: Vec<Spring<LavaSource>>,
+    /// Files of before there were rivers have none.
+    #[serde(default)]
+    pub rivers: Vec<SavedRiver>,
 }
 
 /// `Time<Erosion>`.

@@ -14,6 +14,7 @@ pub use models::SavedSolver;
 use super::atomic;
 use crate::{
     forcing::{LavaSource, WaterSink, WaterSource},
+    models::meander::{MeanderingRiver, Stretch},
     scene::springs::Spring,
     schedule::ErosionPace,
     terrain::Terrain,
@@ -63,6 +64,7 @@ pub struct SavedState {
     sources: Vec<Spring<WaterSource>>,
     sinks: Vec<Spring<WaterSink>>,
     vents: Vec<Spring<LavaSource>>,
+    rivers: Vec<SavedRiver>,
 }
 
 /// A model as it is kept.
@@ -88,6 +90,17 @@ struct SavedSolverMemory {
     memory: Vec<u8>,
 }
 
+/// A river that will start anew, and its place in the world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedRiver {
+    at: (f32, f32, f32),
+    /// Quaternion: x, y, z, w.
+    turned: (f32, f32, f32, f32),
+    stretch: Stretch,
+    settings: MeanderingRiver,
+}
+
 impl SavedState {
     /// A terrain alone.
     ///
@@ -103,6 +116,7 @@ impl SavedState {
             sources: Vec::new(),
             sinks: Vec::new(),
             vents: Vec::new(),
+            rivers: Vec::new(),
         })
     }
 
@@ -191,6 +205,7 @@ impl SavedState {
             sources: header.sources,
             sinks: header.sinks,
             vents: header.vents,
+            rivers: header.rivers,
         };
         state.check()?;
         Ok(state)
@@ -245,6 +260,9 @@ impl SavedState {
         for vent in &self.vents {
             vent.spring.check()?;
         }
+        for river in &self.rivers {
+            river.check(&self.terrain)?;
+        }
         for (number, model) in self.models.iter().enumerate() {
             let kind = Kind::named(&model.name)?;
             if self.models[..number]
@@ -279,6 +297,7 @@ impl SavedState {
             sources: self.sources.clone(),
             sinks: self.sinks.clone(),
             vents: self.vents.clone(),
+            rivers: self.rivers.clone(),
         };
         let words = header.body_words(&parts).unwrap_or_default();
         container::write(file, &header.to_text()?, 4 * words, |body| {

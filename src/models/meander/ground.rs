@@ -34,6 +34,12 @@ pub trait Ground: Send + Sync {
     /// Smallest and largest coordinates. Particles beyond are gone. units: m
     fn bounds(&self) -> (DVec2, DVec2);
 
+    /// Whether a particle here is still there.
+    fn holds(&self, at: DVec2) -> bool {
+        let (min, max) = self.bounds();
+        at.cmpge(min).all() && at.cmple(max).all()
+    }
+
     /// Height and slope; the border's beyond the border.
     fn surface(&self, at: DVec2) -> Surface;
 

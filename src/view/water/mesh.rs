@@ -24,15 +24,12 @@ pub(in crate::view) fn any_deeper(
     to: UVec2,
     thinnest: f32,
 ) -> bool {
-    let grid = terrain.grid();
-    let Some(depths) = liquid.depths(terrain) else {
-        return false;
-    };
     (from.y..=to.y).any(|y| {
-        let row = grid.index(from.x, y)..grid.index(to.x, y) + 1;
-        let depths = depths[row].iter();
+        let depths = liquid.depths(terrain, from.x..to.x + 1, y);
         // No early end within a row: so many are compared at once.
-        depths.fold(false, |any, depth| any | (*depth > thinnest))
+        depths
+            .iter()
+            .fold(false, |any, depth| any | (*depth > thinnest))
     })
 }
 
@@ -91,11 +88,10 @@ impl CopiedCells {
             share: Vec::with_capacity(cells),
             velocity: Vec::with_capacity(cells),
         };
-        let depths = liquid.depths(terrain).unwrap_or_default();
         let loads = liquid.loads(terrain).unwrap_or_default();
         for y in from.y..=to.y {
             let row = grid.index(from.x, y)..grid.index(to.x, y) + 1;
-            let depths = &depths[row.clone()];
+            let depths = &*liquid.depths(terrain, from.x..to.x + 1, y);
             let layers = terrain.bedrock()[row.clone()].iter();
             let layers = layers.zip(&terrain.soil()[row.clone()]);
             copied.ground.extend(layers.map(|(b, s)| b + s));

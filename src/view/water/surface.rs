@@ -6,6 +6,8 @@ use crate::{
     view::colours::ramp,
 };
 use bevy::math::*;
+use core::ops::Range;
+use std::borrow::Cow;
 
 /// A dry vertex beside water lies at least this far below the ground, and at
 /// most that far where the land falls away. units: m
@@ -30,11 +32,25 @@ pub(in crate::view) enum Liquid {
 }
 
 impl Liquid {
-    /// Its depths, row by row, if there is any.
-    pub fn depths(self, terrain: &Terrain) -> Option<&[f32]> {
+    /// Its depths in some columns of a row.
+    pub fn depths(self, terrain: &Terrain, columns: Range<u32>, y: u32) -> Cow<'_, [f32]> {
+        match (self, terrain.lava()) {
+            (Liquid::Water, _) => terrain.water_depths(columns, y),
+            (Liquid::Lava, Some(depths)) => {
+                let first = terrain.grid().index(columns.start, y);
+                Cow::Borrowed(&depths[first..first + columns.len()])
+            }
+            (Liquid::Lava, None) => Cow::Owned(vec![0.0; columns.len()]),
+        }
+    }
+
+    /// Its depth in a cell.
+    pub fn depth(self, terrain: &Terrain, x: u32, y: u32) -> f32 {
         match self {
-            Liquid::Water => Some(terrain.water()),
-            Liquid::Lava => terrain.lava(),
+            Liquid::Water => terrain.water_depth(x, y),
+            Liquid::Lava => terrain
+                .lava()
+                .map_or(0.0, |depths| depths[terrain.grid().index(x, y)]),
         }
     }
 
@@ -56,7 +72,7 @@ impl Liquid {
 
     /// Whether its velocity may be other than zero.
     pub fn is_moving(self, terrain: &Terrain) -> bool {
-        self == Liquid::Lava || terrain.flow().is_some()
+        self == Liquid::Lava || terrain.flow().is_some() || terrain.has_streams()
     }
 }
 
@@ -83,8 +99,7 @@ impl Cells for LiveCells<'_> {
     }
 
     fn depth(&self, x: u32, y: u32) -> f32 {
-        let depths = self.liquid.depths(self.terrain);
-        let depth = depths.map_or(0.0, |depths| depths[self.terrain.grid().index(x, y)]);
+        let depth = self.liquid.depth(self.terrain, x, y);
         if depth > self.thinnest { depth } else { 0.0 }
     }
 
