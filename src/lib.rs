@@ -19,6 +19,8 @@ mod query;
 #[cfg(feature = "serialize")]
 pub mod scene;
 pub mod schedule;
+#[cfg(any(feature = "gpu", feature = "render"))]
+mod shaders;
 pub mod terrain;
 #[cfg(feature = "render")]
 pub mod view;
@@ -84,7 +86,7 @@ pub mod prelude {
     pub use crate::view::TerrainPicking;
     #[cfg(feature = "render")]
     pub use crate::view::{
-        BrushRing, Detail, Overlay, Palette, TerrainChunk, TerrainView, TerrainViewState,
-        WaterChunk, WaterView,
+        BrushRing, Detail, GroundMaterial, Overlay, Palette, Quality, TerrainChunk, TerrainView,
+        TerrainViewState, WaterChunk, WaterMaterial, WaterView,
     };
 }

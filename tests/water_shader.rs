@@ -1,4 +1,4 @@
-//! The shipped shader, compiled by a real graphics driver.
+//! The shipped shaders of ground and water, compiled by a real graphics driver.
 
 use bevy::{
     camera::RenderTarget,
@@ -15,10 +15,11 @@ use bevy::{
 use bevy_erode::prelude::*;
 use std::time::{Duration, Instant};
 
-/// What became of the pipelines that draw water.
+/// What became of the pipelines that draw ground and water.
 #[derive(Resource, Default)]
 struct Found {
-    ready: usize,
+    ground: usize,
+    water: usize,
     waiting: Vec<String>,
 }
 
@@ -30,11 +31,16 @@ fn look(mut main: ResMut<MainWorld>, pipelines: Res<PipelineCache>) {
         };
         let shader = descriptor.fragment.as_ref().map(|f| &f.shader);
         let path = shader.and_then(|shader| shader.path());
-        if !path.is_some_and(|path| path.to_string().ends_with("water/surface.wgsl")) {
+        let path = path.map(ToString::to_string).unwrap_or_default();
+        let count = if path.ends_with("water/surface.wgsl") {
+            &mut found.water
+        } else if path.ends_with("ground/surface.wgsl") {
+            &mut found.ground
+        } else {
             continue;
-        }
+        };
         match &pipeline.state {
-            CachedPipelineState::Ok(_) => found.ready += 1,
+            CachedPipelineState::Ok(_) => *count += 1,
             other => found.waiting.push(format!("{other:?}")),
         }
     }
@@ -48,7 +54,7 @@ fn has_adapter() -> bool {
 }
 
 #[test]
-fn the_water_shader_compiles() {
+fn the_shaders_of_ground_and_water_compile() {
     assert!(
         has_adapter(),
         "no graphics adapter; scripts/test.sh installs a software one"
@@ -116,13 +122,14 @@ fn the_water_shader_compiles() {
     loop {
         app.update();
         let found = app.world().resource::<Found>();
-        if found.ready >= 2 && found.waiting.is_empty() {
+        if found.water >= 2 && found.ground >= 2 && found.waiting.is_empty() {
             break;
         }
         assert!(
             began.elapsed() < Duration::from_secs(100),
-            "{} ready, waiting: {:?}",
-            found.ready,
+            "{} of ground and {} of water are ready, waiting: {:?}",
+            found.ground,
+            found.water,
             found.waiting
         );
         std::thread::sleep(Duration::from_millis(5));

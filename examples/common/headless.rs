@@ -19,7 +19,7 @@ use bevy::{
 };
 
 use super::{
-    Film, Mode, Options, StageCamera,
+    Film, Mode, Options, StageCamera, picture,
     probe::{erosion_seconds, paint_relief},
 };
 
@@ -179,10 +179,14 @@ impl Studio {
         let picture = picture
             .try_into_dynamic()
             .map_err(|error| fail(error.to_string()))?;
-        picture
-            .to_rgb8()
-            .save(path)
-            .map_err(|error| fail(error.to_string()))
+        let mut picture = picture.to_rgb8();
+        if self.options.smooth {
+            picture = picture::halve(&picture);
+        }
+        match self.options.palette {
+            true => picture::save_with_palette(&picture, path).map_err(|e| fail(e.to_string())),
+            false => picture.save(path).map_err(|e| fail(e.to_string())),
+        }
     }
 
     /// Switches the stage's camera and returns the image it films to.

@@ -22,6 +22,8 @@ mod brush;
 mod film;
 mod headless;
 mod mode;
+mod picture;
+mod plinth;
 mod probe;
 mod scenes;
 mod sky;

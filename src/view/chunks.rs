@@ -8,10 +8,12 @@
 use super::{
     Overlay, TerrainView,
     brush_ring::{BrushRing, draw_ring},
+    coat::Coat,
+    ground::{self, GroundExtension, GroundMaterial},
     levels::{Levels, choose_levels},
     mesh::{Baseline, ChunkSource, wet_look},
     water::{
-        self, Surface, WaterChunk, WaterMaterial, WaterView,
+        self, WaterChunk, WaterExtension, WaterMaterial, WaterView,
         mesh::{WaterChunkSource, is_near_water},
     },
 };
@@ -19,6 +21,7 @@ use crate::{parallel::Workers, schedule::ErosionSystems, terrain::Terrain};
 use bevy::{
     camera::{primitives::Aabb, visibility::NoAutoAabb},
     ecs::schedule::InternedScheduleLabel,
+    light::NotShadowCaster,
     math::*,
     prelude::*,
     tasks::{AsyncComputeTaskPool, Task, futures::check_ready},
@@ -71,6 +74,7 @@ impl Plugin for TerrainViewPlugin {
             );
         #[cfg(feature = "picking")]
         super::picking::build(app);
+        ground::build(app);
         water::build(app);
     }
 }
@@ -93,7 +97,8 @@ pub struct TerrainViewState {
     chunks: UVec2,
     ground: Vec<GroundPiece>,
     water: Vec<Option<WaterPiece>>,
-    water_surface: Option<Surface>,
+    ground_coat: Option<Coat<GroundMaterial>>,
+    water_coat: Option<Coat<WaterMaterial>>,
     /// Whether water is drawn, and what is too thin for it.
     water_shown: (bool, u32),
     baseline: Baseline,
@@ -266,7 +271,7 @@ impl TerrainViewState {
         }
         // The material stays: it may be on something of the game's own.
         *self = Self {
-            water_surface: self.water_surface.take(),
+            water_coat: self.water_coat.take(),
             rebuilt: self.rebuilt,
             water_rebuilt: self.water_rebuilt,
             ..default()
@@ -282,16 +287,22 @@ fn draws_water(view: &TerrainView, water_view: &WaterView) -> bool {
 /// Makes the water's material, and brings changed settings to it.
 fn mix_water(
     view: Res<WaterView>,
+    terrain_view: Res<TerrainView>,
     mut state: ResMut<TerrainViewState>,
     mut standard: ResMut<Assets<StandardMaterial>>,
     mut water: Option<ResMut<Assets<WaterMaterial>>>,
 ) {
     let water = water.as_deref_mut();
-    match &state.water_surface {
+    match &state.water_coat {
         None => {
-            state.water_surface = Some(water::default_material(&view, water, &mut standard));
+            let quality = terrain_view.quality;
+            let coat = water::default_material(&view, quality, water, &mut standard);
+            state.water_coat = Some(coat);
         }
-        Some(surface) if view.is_changed() => surface.update(&view, water),
+        Some(coat) if view.is_changed() || terrain_view.is_changed() => {
+            let look = WaterExtension::new(&view, terrain_view.quality);
+            coat.change(water, |material| material.extension = look);
+        }
         Some(_) => {}
     }
 }
@@ -304,9 +315,11 @@ fn lay_out_chunks(
     water_view: Res<WaterView>,
     mut state: ResMut<TerrainViewState>,
     meshes: Res<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut standard: ResMut<Assets<StandardMaterial>>,
+    mut ground: Option<ResMut<Assets<GroundMaterial>>>,
 ) {
     let state = &mut *state;
+    let ground = ground.as_deref_mut();
     let Some(terrain) = terrain else {
         if state.seen != Seen::default() {
             state.clear(&mut commands);
@@ -322,25 +335,22 @@ fn lay_out_chunks(
         let thinnest = draws_water(&view, &water_view).then_some(water_view.thinnest);
         state.levels = Levels::new(&terrain, &state.baseline, thinnest);
         state.chunks = terrain.grid().chunks();
-        let material = materials.add(StandardMaterial {
-            perceptual_roughness: 0.95,
-            reflectance: 0.15,
-            ..default()
-        });
+        let look = GroundExtension::new(&view, terrain.grid(), &state.baseline);
+        let coat = ground::default_material(look, ground, &mut standard);
         let count = state.chunks.element_product() as usize;
         for number in 0..count {
             let coord = state.coord(number);
             let mesh = meshes.reserve_handle();
-            let entity = commands.spawn((
+            let mut entity = commands.spawn((
                 Name::new(format!("terrain chunk {}, {}", coord.x, coord.y)),
                 TerrainChunk { coord },
                 Mesh3d(mesh.clone()),
-                MeshMaterial3d(material.clone()),
                 Transform::from_translation(terrain.grid().chunk_corner(coord)),
                 // The view knows the bounds; an automatic one would scan every
                 // new mesh.
                 NoAutoAabb,
             ));
+            coat.dress(&mut entity);
             state.ground.push(GroundPiece {
                 entity: entity.id(),
                 mesh,
@@ -348,10 +358,15 @@ fn lay_out_chunks(
                 triangles: 0,
             });
         }
+        state.ground_coat = Some(coat);
         state.water.resize_with(count, || None);
         state.dirty.extend(0..count);
         state.dirty_water.extend(0..count);
     } else {
+        if let Some(coat) = state.ground_coat.as_ref().filter(|_| view.is_changed()) {
+            let look = GroundExtension::new(&view, terrain.grid(), &state.baseline);
+            coat.change(ground, |material| material.extension = look);
+        }
         let changed = terrain.chunks_changed_since(state.seen.ground);
         if state.painted_elsewhere {
             let mut changed: BTreeSet<usize> = changed.collect();
@@ -375,6 +390,7 @@ fn lay_out_chunks(
     if view.is_changed() {
         let painted = TerrainView {
             detail: state.painted.detail,
+            quality: state.painted.quality,
             ..view.clone()
         };
         if state.painted != painted {
@@ -628,10 +644,11 @@ impl TerrainViewState {
                 WaterChunk { coord },
                 Transform::from_translation(corner),
                 Visibility::default(),
+                NotShadowCaster,
                 NoAutoAabb,
             ));
-            if let Some(surface) = &self.water_surface {
-                surface.dress(&mut chunk);
+            if let Some(coat) = &self.water_coat {
+                coat.dress(&mut chunk);
             }
             WaterPiece {
                 entity: chunk.id(),
