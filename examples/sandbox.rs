@@ -240,7 +240,7 @@ impl Choice {
                 focus: (0.0, 40.0, 0.0),
                 yaw: 28.6,
                 pitch: 32.0,
-                distance: 1100.0,
+                distance: 1200.0,
             },
             ..default()
         }

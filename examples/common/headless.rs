@@ -32,7 +32,7 @@ const FRAME: Duration = Duration::from_millis(16);
 /// So many frames in a row must be complete before the picture is taken.
 const STEADY_FRAMES: u32 = 3;
 /// Without any progress for this long, something is broken.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// A frame that takes this long past the limit will never end.
 const GRACE: Duration = Duration::from_secs(30);
 /// How often to tell how far it got.

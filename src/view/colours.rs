@@ -115,7 +115,7 @@ pub(super) fn wetness(depth: f32) -> f32 {
 /// How the ground around lies, from −1 on a crest to 1 in a gully, by how far it
 /// lies below the mean of the cells beside it, in cells.
 pub(super) fn hollow(below: f32) -> f32 {
-    let bent = 4.0 * below;
+    let bent = 4.0 * below.clamp(-1e6, 1e6);
     bent / (1.0 + bent.abs())
 }
 

@@ -82,7 +82,7 @@ fn variation(place: vec2<f32>) -> vec2<f32> {
 
 // By how far the ground lies below the mean of the cells beside it, in cells.
 fn hollow(below: f32) -> f32 {
-    let bent = 4.0 * below;
+    let bent = 4.0 * clamp(below, -1e6, 1e6);
     return bent / (1.0 + abs(bent));
 }
 
