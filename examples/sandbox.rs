@@ -91,7 +91,7 @@ fn main() -> AppExit {
 
     let (seconds, middle) = match &scene {
         Some(scene) => (cli.options.seconds_or(scene.seconds), 0.5),
-        None => (cli.options.seconds_or(12.0), 0.3),
+        None => (cli.options.seconds_or(8.0), 0.3),
     };
     // Pictures for people: the land alone, and once with the panel.
     let hide = |world: &mut World| world.resource_mut::<ErosionPanel>().visible = false;
@@ -151,7 +151,7 @@ impl Default for Choice {
     fn default() -> Self {
         Self {
             land: Land::Range,
-            seed: 12,
+            seed: 21,
             cells: 512,
             soil: 0.0,
             has_models: false,
@@ -184,10 +184,10 @@ impl Choice {
                 ..default()
             },
             camera: SceneCamera {
-                focus: (0.0, 80.0, 0.0),
+                focus: (0.0, 40.0, 0.0),
                 yaw: 28.6,
-                pitch: 40.0,
-                distance: 1000.0,
+                pitch: 32.0,
+                distance: 1200.0,
             },
             ..default()
         }
@@ -415,7 +415,7 @@ struct Cli {
     #[arg(long, value_enum, default_value = "range")]
     land: Land,
     /// Another seed gives another land of the same kind.
-    #[arg(long, default_value_t = 12)]
+    #[arg(long, default_value_t = 21)]
     seed: u32,
     /// Who runs the models; the panel and the key G change it later.
     #[arg(long, value_enum, default_value = "cpu")]

@@ -19,6 +19,8 @@ mod query;
 #[cfg(feature = "serialize")]
 pub mod scene;
 pub mod schedule;
+#[cfg(any(feature = "gpu", feature = "render"))]
+mod shaders;
 pub mod terrain;
 #[cfg(feature = "render")]
 pub mod view;
@@ -95,7 +97,8 @@ pub mod prelude {
     pub use crate::view::TerrainPicking;
     #[cfg(feature = "render")]
     pub use crate::view::{
-        BrushRing, Detail, LavaChunk, LavaView, Overlay, Palette, RiverView, TerrainChunk,
-        TerrainView, TerrainViewState, WaterChunk, WaterView,
+        BrushRing, Detail, GroundMaterial, LavaChunk, LavaView, Overlay, Palette, Quality,
+        RiverView, TerrainChunk, TerrainView, TerrainViewState, WaterChunk, WaterMaterial,
+        WaterView,
     };
 }

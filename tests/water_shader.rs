@@ -1,4 +1,4 @@
-//! The shipped shader, compiled by a real graphics driver.
+//! The shipped shaders of ground and water, compiled by a real graphics driver.
 
 use bevy::{
     camera::RenderTarget,
@@ -15,10 +15,10 @@ use bevy::{
 use bevy_erode::prelude::*;
 use std::time::{Duration, Instant};
 
-/// What became of the pipelines that draw water and lava.
+/// What became of the pipelines that draw ground, water and lava.
 #[derive(Resource, Default)]
 struct Found {
-    ready: [usize; 2],
+    ready: [usize; 3],
     waiting: Vec<String>,
 }
 
@@ -30,10 +30,11 @@ fn look(mut main: ResMut<MainWorld>, pipelines: Res<PipelineCache>) {
         };
         let shader = descriptor.fragment.as_ref().map(|f| &f.shader);
         let path = shader.and_then(|shader| shader.path());
-        let path = path.map(|path| path.to_string()).unwrap_or_default();
+        let path = path.map(ToString::to_string).unwrap_or_default();
         let which = match path {
-            path if path.ends_with("water/surface.wgsl") => 0,
-            path if path.ends_with("lava/surface.wgsl") => 1,
+            path if path.ends_with("ground/surface.wgsl") => 0,
+            path if path.ends_with("water/surface.wgsl") => 1,
+            path if path.ends_with("lava/surface.wgsl") => 2,
             _ => continue,
         };
         match &pipeline.state {
@@ -51,7 +52,7 @@ fn has_adapter() -> bool {
 }
 
 #[test]
-fn the_shaders_of_water_and_lava_compile() {
+fn the_shaders_of_ground_water_and_lava_compile() {
     assert!(
         has_adapter(),
         "no graphics adapter; scripts/test.sh installs a software one"

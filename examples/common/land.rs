@@ -43,11 +43,11 @@ impl Land {
         match self {
             Land::Range => {
                 let ridges = Ridged::seeded(seed)
-                    .with_feature_size(430.0)
+                    .with_feature_size(900.0)
                     .with_height(150.0);
                 // Falls off to all borders, where the rivers run out.
                 let slopes = ConicalHill::seeded(seed)
-                    .with_height(150.0)
+                    .with_height(190.0)
                     .with_radius(760.0)
                     .with_roughness(0.0);
                 Sum::new(ridges.into(), slopes.into()).into()

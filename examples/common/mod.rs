@@ -24,6 +24,8 @@ mod hand;
 mod headless;
 mod land;
 mod mode;
+mod picture;
+mod plinth;
 mod probe;
 mod report;
 mod scenes;

@@ -55,11 +55,14 @@ pub fn paint_relief(world: &World, path: &Path) -> Result<(), String> {
         let spot = Spot {
             variation: Variation::at(at.as_vec2() * terrain.cell_size()),
             relative_height: (heights[cell] - lowest) / (highest - lowest).max(1e-3),
+            relief: highest - lowest,
             up: 1.0 / (1.0 + slope.length_squared()).sqrt(),
             soil: terrain.soil()[cell],
             change: heights[cell] - before.get(cell).unwrap_or(&heights[cell]),
             water: terrain.water_depth(at.x, at.y),
             measure: view.overlay.measure(terrain, at.x, at.y),
+            // The relief's own light shows it.
+            hollow: 0.0,
         };
         let mut colour = view.palette.colour(&spot, view.overlay);
         let depth = terrain.water_depth(at.x, at.y);

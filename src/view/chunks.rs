@@ -9,12 +9,14 @@
 use super::{
     Overlay, TerrainView,
     brush_ring::{BrushRing, draw_ring},
+    coat::Coat,
+    ground::{self, GroundExtension, GroundMaterial},
     lava::{self, LavaChunk, LavaMaterial, LavaView},
     levels::{Levels, choose_levels},
     mesh::{Baseline, ChunkSource, wet_look},
     river::{RiverView, draw_particles},
     water::{
-        self, Liquid, Surface, WaterChunk, WaterMaterial, WaterView,
+        self, Liquid, WaterChunk, WaterExtension, WaterMaterial, WaterView,
         mesh::{WaterChunkSource, is_near_water},
     },
 };
@@ -22,6 +24,7 @@ use crate::{parallel::Workers, schedule::ErosionSystems, terrain::Terrain};
 use bevy::{
     camera::{primitives::Aabb, visibility::NoAutoAabb},
     ecs::schedule::InternedScheduleLabel,
+    light::NotShadowCaster,
     math::*,
     prelude::*,
     tasks::{AsyncComputeTaskPool, Task, futures::check_ready},
@@ -82,6 +85,7 @@ impl Plugin for TerrainViewPlugin {
             );
         #[cfg(feature = "picking")]
         super::picking::build(app);
+        ground::build(app);
         water::build(app);
         lava::build(app);
     }
@@ -104,8 +108,9 @@ pub struct TerrainViewState {
     pub(super) levels: Levels,
     chunks: UVec2,
     ground: Vec<GroundPiece>,
-    water: Liquids,
-    lava: Liquids,
+    ground_coat: Option<Coat<GroundMaterial>>,
+    water: Liquids<WaterMaterial>,
+    lava: Liquids<LavaMaterial>,
     baseline: Baseline,
     /// Chunks whose ground changed.
     dirty: BTreeSet<usize>,
@@ -154,12 +159,21 @@ struct GroundPiece {
 }
 
 /// The chunks of a liquid's surface.
-#[derive(Default)]
-struct Liquids {
+struct Liquids<M: Material> {
     pieces: Vec<Option<LiquidPiece>>,
-    surface: Option<Surface>,
+    coat: Option<Coat<M>>,
     /// Whether it is drawn, and what is too thin for it.
     shown: (bool, u32),
+}
+
+impl<M: Material> Default for Liquids<M> {
+    fn default() -> Self {
+        Self {
+            pieces: Vec::new(),
+            coat: None,
+            shown: default(),
+        }
+    }
 }
 
 struct LiquidPiece {
@@ -297,7 +311,7 @@ impl TerrainViewState {
     }
 }
 
-impl Liquids {
+impl<M: Material> Liquids<M> {
     /// Without any chunks. The material stays: it may be on something of the
     /// game's own.
     fn cleared(&mut self, commands: &mut Commands) -> Self {
@@ -305,7 +319,7 @@ impl Liquids {
             commands.entity(piece.entity).try_despawn();
         }
         Self {
-            surface: self.surface.take(),
+            coat: self.coat.take(),
             ..Self::default()
         }
     }
@@ -330,16 +344,22 @@ fn draws_lava(view: &TerrainView, lava_view: &LavaView) -> bool {
 /// Makes the water's material, and brings changed settings to it.
 fn mix_water(
     view: Res<WaterView>,
+    terrain_view: Res<TerrainView>,
     mut state: ResMut<TerrainViewState>,
     mut standard: ResMut<Assets<StandardMaterial>>,
     mut water: Option<ResMut<Assets<WaterMaterial>>>,
 ) {
     let water = water.as_deref_mut();
-    match &state.water.surface {
+    match &state.water.coat {
         None => {
-            state.water.surface = Some(water::default_material(&view, water, &mut standard));
+            let quality = terrain_view.quality;
+            let coat = water::default_material(&view, quality, water, &mut standard);
+            state.water.coat = Some(coat);
         }
-        Some(surface) if view.is_changed() => surface.update(&view, water),
+        Some(coat) if view.is_changed() || terrain_view.is_changed() => {
+            let look = WaterExtension::new(&view, terrain_view.quality);
+            coat.change(water, |material| material.extension = look);
+        }
         Some(_) => {}
     }
 }
@@ -352,11 +372,13 @@ fn mix_lava(
     mut lava: Option<ResMut<Assets<LavaMaterial>>>,
 ) {
     let lava = lava.as_deref_mut();
-    match &state.lava.surface {
+    match &state.lava.coat {
         None => {
-            state.lava.surface = Some(lava::default_material(&view, lava, &mut standard));
+            state.lava.coat = Some(lava::default_material(&view, lava, &mut standard));
         }
-        Some(surface) if view.is_changed() => lava::update_material(surface, &view, lava),
+        Some(coat) if view.is_changed() => {
+            coat.change(lava, |material| material.extension = (&*view).into());
+        }
         Some(_) => {}
     }
 }
@@ -370,9 +392,11 @@ fn lay_out_chunks(
     lava_view: Res<LavaView>,
     mut state: ResMut<TerrainViewState>,
     meshes: Res<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut standard: ResMut<Assets<StandardMaterial>>,
+    mut ground: Option<ResMut<Assets<GroundMaterial>>>,
 ) {
     let state = &mut *state;
+    let ground = ground.as_deref_mut();
     let Some(terrain) = terrain else {
         if state.seen != Seen::default() {
             state.clear(&mut commands);
@@ -388,25 +412,22 @@ fn lay_out_chunks(
         let thinnest = draws_water(&view, &water_view).then_some(water_view.thinnest);
         state.levels = Levels::new(&terrain, &state.baseline, thinnest);
         state.chunks = terrain.grid().chunks();
-        let material = materials.add(StandardMaterial {
-            perceptual_roughness: 0.95,
-            reflectance: 0.15,
-            ..default()
-        });
+        let look = GroundExtension::new(&view, terrain.grid(), &state.baseline);
+        let coat = ground::default_material(look, ground, &mut standard);
         let count = state.chunks.element_product() as usize;
         for number in 0..count {
             let coord = state.coord(number);
             let mesh = meshes.reserve_handle();
-            let entity = commands.spawn((
+            let mut entity = commands.spawn((
                 Name::new(format!("terrain chunk {}, {}", coord.x, coord.y)),
                 TerrainChunk { coord },
                 Mesh3d(mesh.clone()),
-                MeshMaterial3d(material.clone()),
                 Transform::from_translation(terrain.grid().chunk_corner(coord)),
                 // The view knows the bounds; an automatic one would scan every
                 // new mesh.
                 NoAutoAabb,
             ));
+            coat.dress(&mut entity);
             state.ground.push(GroundPiece {
                 entity: entity.id(),
                 mesh,
@@ -414,12 +435,17 @@ fn lay_out_chunks(
                 triangles: 0,
             });
         }
+        state.ground_coat = Some(coat);
         state.water.pieces.resize_with(count, || None);
         state.lava.pieces.resize_with(count, || None);
         state.dirty.extend(0..count);
         state.dirty_water.extend(0..count);
         state.dirty_lava.extend(0..count);
     } else {
+        if let Some(coat) = state.ground_coat.as_ref().filter(|_| view.is_changed()) {
+            let look = GroundExtension::new(&view, terrain.grid(), &state.baseline);
+            coat.change(ground, |material| material.extension = look);
+        }
         let changed = terrain.chunks_changed_since(state.seen.ground);
         if state.painted_elsewhere {
             let mut changed: BTreeSet<usize> = changed.collect();
@@ -448,6 +474,7 @@ fn lay_out_chunks(
     if view.is_changed() {
         let painted = TerrainView {
             detail: state.painted.detail,
+            quality: state.painted.quality,
             ..view.clone()
         };
         if state.painted != painted {
@@ -491,12 +518,8 @@ fn start_rebuild(
     let dirty_bed = core::mem::take(&mut state.dirty_bed);
     let mut dirty_lava = core::mem::take(&mut state.dirty_lava);
     let other_level = state.levels.advance();
-    let below = |liquid: &Liquids| {
-        let shown = dirty_bed.iter().filter(|number| liquid.shows(**number));
-        shown.copied().collect::<Vec<usize>>()
-    };
-    dirty_water.extend(below(&state.water));
-    dirty_lava.extend(below(&state.lava));
+    dirty_water.extend(dirty_bed.iter().filter(|n| state.water.shows(**n)));
+    dirty_lava.extend(dirty_bed.iter().filter(|n| state.lava.shows(**n)));
     dirty.extend(&other_level);
     dirty_water.extend(&other_level);
     dirty_lava.extend(&other_level);
@@ -714,7 +737,7 @@ impl TerrainViewState {
     }
 }
 
-impl Liquids {
+impl<M: Material> Liquids<M> {
     /// Puts the new surface of a chunk in place of the old. Returns the chunk's
     /// entity if it is new.
     fn show<'a>(
@@ -736,9 +759,9 @@ impl Liquids {
         };
         let is_new = slot.is_none();
         let piece = slot.get_or_insert_with(|| {
-            let mut chunk = commands.spawn((Visibility::default(), NoAutoAabb));
-            if let Some(surface) = &self.surface {
-                surface.dress(&mut chunk);
+            let mut chunk = commands.spawn((Visibility::default(), NotShadowCaster, NoAutoAabb));
+            if let Some(coat) = &self.coat {
+                coat.dress(&mut chunk);
             }
             LiquidPiece {
                 entity: chunk.id(),

@@ -2,7 +2,7 @@
 //! drifts with the flow.
 
 use super::LavaView;
-use crate::view::water::Surface;
+use crate::view::coat::Coat;
 use bevy::{
     asset::embedded_asset,
     pbr::{ExtendedMaterial, MaterialExtension, PbrPlugin},
@@ -84,26 +84,13 @@ pub(in crate::view) fn default_material(
     view: &LavaView,
     lava: Option<&mut Assets<LavaMaterial>>,
     standard: &mut Assets<StandardMaterial>,
-) -> Surface {
+) -> Coat<LavaMaterial> {
     match lava {
-        Some(materials) => Surface::Lava(materials.add(view)),
-        None => Surface::Plain(standard.add(StandardMaterial {
+        Some(materials) => Coat::Own(materials.add(view)),
+        None => Coat::Plain(standard.add(StandardMaterial {
             base_color: view.crust.into(),
             emissive: view.bright,
             ..default()
         })),
-    }
-}
-
-/// Brings changed settings to it.
-pub(in crate::view) fn update_material(
-    surface: &Surface,
-    view: &LavaView,
-    lava: Option<&mut Assets<LavaMaterial>>,
-) {
-    if let (Surface::Lava(handle), Some(materials)) = (surface, lava)
-        && let Some(mut material) = materials.get_mut(handle)
-    {
-        material.extension = view.into();
     }
 }

@@ -16,7 +16,7 @@
 mod material;
 
 pub use material::{LavaExtension, LavaMaterial};
-pub(super) use material::{build, default_material, update_material};
+pub(super) use material::{build, default_material};
 
 use crate::terrain::Terrain;
 use bevy::{math::*, prelude::*};
