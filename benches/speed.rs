@@ -67,6 +67,8 @@ fn main() {
         ),
         ("meander_300", "ms", river::meander_300),
         ("meander_10000", "ms", river::meander_10000),
+        ("meander_mesh_300", "ms", river::meander_mesh_300),
+        ("meander_mesh_10000", "ms", river::meander_mesh_10000),
         ("rain_1024", "ms", rain),
         ("mesh_full_1024", "ms", mesh_full),
         ("mesh_chunk", "ms", mesh_chunk),

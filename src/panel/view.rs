@@ -1,6 +1,6 @@
 //! What is drawn: overlays, the land as it was, water, detail.
 
-use crate::view::{Overlay, TerrainView, WaterView};
+use crate::view::{Overlay, Quality, TerrainView, WaterView};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Ui};
 
@@ -43,6 +43,7 @@ fn show_terrain(ui: &mut Ui, view: &mut TerrainView) {
         Overlay::Velocity => Some(&mut palette.velocity_range),
         Overlay::Discharge => Some(&mut palette.discharge_range),
         Overlay::Sediment => Some(&mut palette.sediment_range),
+        Overlay::River => Some(&mut palette.fresh_range),
     };
     if let Some(range) = range {
         show_legend(ui, view.overlay, *range);
@@ -50,6 +51,12 @@ fn show_terrain(ui: &mut Ui, view: &mut TerrainView) {
         let unit = format!(" {}", view.overlay.unit());
         ui.add(slider.suffix(unit).text("full colour"));
     }
+    ui.horizontal(|ui| {
+        ui.label("quality");
+        for quality in Quality::ALL {
+            ui.selectable_value(&mut view.quality, quality, format!("{quality:?}"));
+        }
+    });
     let reach = egui::Slider::new(&mut view.detail.reach, 0.5..=64.0).logarithmic(true);
     ui.add(reach.suffix(" chunks").text("detail"))
         .on_hover_text("How far from the camera land is drawn in full");

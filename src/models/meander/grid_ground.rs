@@ -7,6 +7,7 @@ use bevy::{
     math::{DVec2, UVec2},
     prelude::Reflect,
 };
+use core::ops::Range;
 use thiserror::Error;
 
 /// Cells along a tile's side. Only tiles that changed lately are settled.
@@ -286,6 +287,56 @@ impl GridGround {
         }
     }
 
+    /// What each of some cells of a row gains and loses by sliding, in any order
+    /// the same: multiples of 2⁻³⁶. `cells` follow each other.
+    fn exchange(&self, rests: [f64; 2], cells: Range<usize>) -> ([f64; TILE], [f64; TILE]) {
+        let (mut gain, mut loss) = ([0.0; TILE], [0.0; TILE]);
+        let (x, y, count) = (
+            cells.start % self.width,
+            cells.start / self.width,
+            cells.len(),
+        );
+        let here = &self.heights[cells.clone()];
+        let inner = self.inside.is_none()
+            && x > 0
+            && x + count < self.width
+            && y > 0
+            && y + 1 < self.height;
+        for (i, (column, row)) in RING.into_iter().enumerate() {
+            let (rest, share) = if i < 4 {
+                (rests[0], AXIS_SHARE)
+            } else {
+                (rests[1], DIAGONAL_SHARE)
+            };
+            let moved = |rise: f64| whole(share * (rise.abs() - rest).max(0.0));
+            if inner {
+                let first = cells
+                    .start
+                    .wrapping_add_signed(row * self.width as isize + column);
+                let others = &self.heights[first..first + count];
+                let sums = gain.iter_mut().zip(&mut loss);
+                for ((here, other), (gain, loss)) in here.iter().zip(others).zip(sums) {
+                    let rise = other - here;
+                    let moved = moved(rise);
+                    *gain += if rise > 0.0 { moved } else { 0.0 };
+                    *loss += if rise > 0.0 { 0.0 } else { moved };
+                }
+                continue;
+            }
+            for (j, cell) in cells.clone().enumerate() {
+                if let Some(other) = self
+                    .beside(cell, column, row)
+                    .filter(|_| self.is_inside(cell))
+                {
+                    let rise = self.heights[other] - here[j];
+                    let sum = if rise > 0.0 { &mut gain } else { &mut loss };
+                    sum[j] += moved(rise);
+                }
+            }
+        }
+        (gain, loss)
+    }
+
     /// New heights and soft layers of a tile's cells, and whether any slid.
     fn slide(&self, settings: &MeanderingRiver, tile: usize) -> (Vec<(f64, f64)>, bool) {
         let rest = f64::from(settings.talus) * self.cell;
@@ -293,53 +344,32 @@ impl GridGround {
         let harden = libm::exp(-f64::from(settings.hardening) * self.waiting[tile].0);
         let mut slid = false;
         let mut out = Vec::with_capacity(TILE * TILE);
-        for cell in self.tile_cells(tile) {
-            let here = self.heights[cell];
-            let inner = |n: usize, end: usize| n > 0 && n + 1 < end;
-            let (x, y) = (cell % self.width, cell / self.width);
-            if !self.is_inside(cell) {
-                out.push((here, self.soft[cell]));
-                continue;
-            }
-            let whole_ring = self.inside.is_none() && inner(x, self.width) && inner(y, self.height);
-            let (mut gain, mut loss) = ([0.0; 8], [0.0; 8]);
-            for (i, (column, row)) in RING.into_iter().enumerate() {
-                let other = if whole_ring {
-                    cell.wrapping_add_signed(row * self.width as isize + column)
-                } else {
-                    match self.beside(cell, column, row) {
-                        Some(other) => other,
-                        None => continue,
-                    }
-                };
-                let rise = self.heights[other] - here;
-                let (rest, share) = if i < 4 {
-                    (rests[0], AXIS_SHARE)
-                } else {
-                    (rests[1], DIAGONAL_SHARE)
-                };
-                let moved = whole(share * (rise.abs() - rest).max(0.0));
-                if rise > 0.0 {
-                    gain[i] = moved;
-                } else {
-                    loss[i] = moved;
+        for cells in self.tile_rows(tile) {
+            let (gain, loss) = self.exchange(rests, cells.clone());
+            for ((cell, gain), loss) in cells.zip(gain).zip(loss) {
+                if !self.is_inside(cell) {
+                    out.push((self.heights[cell], self.soft[cell]));
+                    continue;
                 }
+                slid |= gain > 0.0 || loss > 0.0;
+                let soft = (self.soft[cell] * harden - loss).max(0.0) + gain;
+                out.push((self.heights[cell] + (gain - loss), soft));
             }
-            // Multiples of 2⁻³⁶: the same in any order.
-            let (gain, loss): (f64, f64) = (gain.iter().sum(), loss.iter().sum());
-            slid |= gain > 0.0 || loss > 0.0;
-            let soft = (self.soft[cell] * harden - loss).max(0.0) + gain;
-            out.push((here + (gain - loss), soft));
         }
         (out, slid)
     }
 
     /// The cells of a tile.
     pub(super) fn tile_cells(&self, tile: usize) -> impl Iterator<Item = usize> + use<> {
+        self.tile_rows(tile).flatten()
+    }
+
+    /// The cells of a tile, row by row.
+    fn tile_rows(&self, tile: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let (x, y) = (tile % self.tiles_x * TILE, tile / self.tiles_x * TILE);
         let (x1, y1) = ((x + TILE).min(self.width), (y + TILE).min(self.height));
         let width = self.width;
-        (y..y1).flat_map(move |row| (x..x1).map(move |column| row * width + column))
+        (y..y1).map(move |row| row * width + x..row * width + x1)
     }
 }
 
@@ -484,9 +514,12 @@ impl Ground for GridGround {
         } else {
             workers
         };
-        workers.each(jobs, |(tile, result)| *result = self.slide(settings, *tile));
+        workers.each(jobs, |(tile, (cells, slid))| {
+            (*cells, *slid) = self.slide(settings, *tile);
+        });
         for (tile, (cells, slid)) in tiles.into_iter().zip(results) {
-            for (cell, (height, soft)) in self.tile_cells(tile).zip(cells) {
+            let own = self.tile_rows(tile).flatten();
+            for (cell, (height, soft)) in own.zip(cells) {
                 self.heights[cell] = height;
                 self.soft[cell] = soft;
             }

@@ -335,21 +335,26 @@ impl<G: Ground> RiverSolver<G> {
     fn shape_ground(&mut self, workers: &Workers, dt: f64) {
         let busy = self.water.cells.busy();
         self.ground
-            .attend(&self.water.particles, self.kernels.radius);
+            .attend(workers, &self.water.particles, self.kernels.radius);
         let wanted = self.wanted_cuts(workers, &busy, dt);
         self.sediment.sort();
-        let granted = self.sediment.take_up(&self.settings, &wanted);
-        for (wanted, volume) in wanted.iter().zip(granted) {
-            if volume > 0.0 {
-                self.ground.take(&self.settings, &wanted.cut, volume);
-                self.tally.count_cut(volume, wanted.outer);
-            }
+        let granted = self.sediment.take_up(workers, &self.settings, &wanted);
+        let cut = |i: usize| (wanted[i].cut, granted[i]);
+        self.ground
+            .take_all(workers, &self.settings, wanted.len(), cut);
+        for (wanted, volume) in wanted.iter().zip(&granted) {
+            self.tally.count_cut(*volume, wanted.outer);
         }
         // New particles are not sorted in yet.
         self.sediment.sort();
-        self.tally.laid +=
-            self.sediment
-                .settle(&self.settings, &self.kernels, &mut self.ground, dt);
+        let Self {
+            settings,
+            kernels,
+            ground,
+            sediment,
+            ..
+        } = self;
+        self.tally.laid += sediment.settle(workers, settings, kernels, ground, dt);
         self.sediment.merge(workers, &self.settings);
         self.looks += 1;
         let every = f64::from(self.settings.smoothing);
