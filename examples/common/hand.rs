@@ -26,7 +26,7 @@ pub struct Hand {
     /// Where on the ground it is.
     pub at: Option<Vec3>,
     /// Edits of one press of a button are undone together.
-    stroke: u64,
+    pub stroke: u64,
 }
 
 impl Default for Hand {

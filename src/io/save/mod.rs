@@ -22,6 +22,7 @@ use crate::{
 use container::{BodyReader, BodyWriter};
 use header::{Clock, Header, ModelHeader, SettingsHeader};
 use models::Kind;
+use serde::{Deserialize, Serialize};
 use std::{
     io::{self, Write},
     path::Path,

@@ -15,7 +15,7 @@ use crate::{
     schedule::{Erosion, ErosionPace},
     terrain::Terrain,
 };
-use bevy::prelude::*;
+use bevy::{ecs::system::SystemState, prelude::*};
 
 impl SavedState {
     /// Takes the whole state of a world: terrain, models with what they
