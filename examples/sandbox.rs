@@ -91,7 +91,7 @@ fn main() -> AppExit {
 
     let (seconds, middle) = match &scene {
         Some(scene) => (cli.options.seconds_or(scene.seconds), 0.5),
-        None => (cli.options.seconds_or(8.0), 0.3),
+        None => (cli.options.seconds_or(6.0), 0.3),
     };
     // Pictures for people: the land alone, and once with the panel.
     let hide = |world: &mut World| world.resource_mut::<ErosionPanel>().visible = false;
