@@ -410,13 +410,19 @@ fn erupt(game: Res<Game>, mut vents: Query<&mut LavaSource, With<Vent>>) {
     }
 }
 
+type Trees<'w, 's> = Query<'w, 's, (Entity, &'static Transform), (With<Tree>, Without<House>)>;
+
+/// Houses and trees.
+type Things<'w, 's> =
+    Query<'w, 's, (Option<&'static House>, &'static mut Transform), Or<(With<House>, With<Tree>)>>;
+
 /// Water wears houses down, lava burns them; the time's end or the village's
 /// ends the game.
 fn judge(
     mut commands: Commands,
     mut game: ResMut<Game>,
     mut houses: Query<(Entity, &mut House, &Transform)>,
-    trees: Query<(Entity, &Transform), (With<Tree>, Without<House>)>,
+    trees: Trees,
     ground: TerrainQuery,
     time: Res<Time>,
 ) {
@@ -457,10 +463,7 @@ fn burns(ground: &TerrainQuery, at: Vec3, distance: f32) -> bool {
 
 /// Houses and trees stand on the ground, whatever becomes of it; houses sag as
 /// they wear.
-fn stand(
-    ground: TerrainQuery,
-    mut things: Query<(Option<&House>, &mut Transform), Or<(With<House>, With<Tree>)>>,
-) {
+fn stand(ground: TerrainQuery, mut things: Things) {
     for (house, mut place) in &mut things {
         if let Some(height) = ground.height(place.translation) {
             let middle = house.map_or(3.0 * place.scale.y, |house| 2.0 * house.health);

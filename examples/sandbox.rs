@@ -325,7 +325,7 @@ fn keys(world: &mut World) {
         return;
     }
     let keys = world.resource::<ButtonInput<KeyCode>>();
-    let control = keys.any_pressed([KeyCode::ControlLeft, KeyCode::ControlRight]);
+    let control = common::held(keys, [KeyCode::ControlLeft, KeyCode::ControlRight]);
     let pressed: Vec<KeyCode> = keys.get_just_pressed().copied().collect();
     for key in pressed {
         match key {

@@ -49,6 +49,11 @@ fn list_keys(mut shortcuts: ResMut<Shortcuts>) {
     ]);
 }
 
+/// Whether a key is held, or was in this frame: a slow one may see all of a press.
+pub fn held(keys: &ButtonInput<KeyCode>, either: [KeyCode; 2]) -> bool {
+    keys.any_pressed(either) || keys.any_just_pressed(either)
+}
+
 /// Number keys choose a tool, brackets its radius, Ctrl+Z undoes.
 pub(super) fn choose(
     keys: Res<ButtonInput<KeyCode>>,
@@ -72,8 +77,8 @@ pub(super) fn choose(
     if panel.has_keyboard() {
         return;
     }
-    let control = keys.any_pressed([KeyCode::ControlLeft, KeyCode::ControlRight]);
-    let shift = keys.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]);
+    let control = held(&keys, [KeyCode::ControlLeft, KeyCode::ControlRight]);
+    let shift = held(&keys, [KeyCode::ShiftLeft, KeyCode::ShiftRight]);
     if control && keys.just_pressed(KeyCode::KeyZ) {
         requests.write(match shift {
             true => HistoryRequest::REDO,

@@ -33,7 +33,7 @@ mod sky;
 mod stage;
 
 pub use args::Options;
-pub use brush::BrushPlugin;
+pub use brush::{BrushPlugin, held};
 pub use film::Film;
 pub use hand::{Hand, HandPlugin};
 pub use land::Land;

@@ -16,7 +16,7 @@ use std::{
 /// The whole screen, and the window on it.
 pub const SIZE: (u32, u32) = (480, 270);
 /// So long may anything take that a person waits for.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(90);
 /// Between two looks.
 const BLINK: Duration = Duration::from_millis(60);
 
@@ -80,7 +80,7 @@ impl Screen {
             display,
             folder,
         };
-        screen.wait("it draws its land", |said| said.word("drawn") == "true");
+        screen.wait("it opens its window", |said| said.number("frame") >= 3.0);
         // Nobody else gives it the keys: there is no window manager.
         let title = "bevy_erode: sandbox";
         screen.act(&["search", "--sync", "--name", title, "windowfocus"]);
@@ -98,11 +98,23 @@ impl Screen {
         assert!(done.status.success(), "xdotool {words:?}: {error}");
     }
 
-    /// Presses a key, such as `ctrl+z`, long enough for a slow frame.
-    pub fn key(&mut self, key: &str) {
+    /// Presses a key, such as `z` or `ctrl+z`; others before it are held.
+    pub fn key(&mut self, keys: &str) {
+        let mut held: Vec<&str> = keys.split('+').collect();
+        let key = held.pop().unwrap_or_default();
+        let frame = self.said().number("frame");
+        for key in &held {
+            self.act(&["keydown", key]);
+        }
+        if !held.is_empty() {
+            self.wait_frames(frame + 2.0);
+        }
         let frame = self.said().number("frame");
         self.act(&["key", "--delay", "40", key]);
         self.wait_frames(frame + 2.0);
+        for key in held.iter().rev() {
+            self.act(&["keyup", key]);
+        }
     }
 
     pub fn point(&mut self, (x, y): (u32, u32)) {
@@ -134,9 +146,14 @@ impl Screen {
         let frame = self.said().number("frame");
         self.act(&["mousedown", "1"]);
         self.wait_frames(frame + 2.0);
-        let middle = ((from.0 + to.0) / 2, (from.1 + to.1) / 2);
-        self.point(middle);
-        self.point(to);
+        // In steps, by the mouse's own motion: a camera turns by that.
+        let step = |from: u32, to: u32| ((f64::from(to) - f64::from(from)) / 5.0).to_string();
+        let (across, down) = (step(from.0, to.0), step(from.1, to.1));
+        for _ in 0..5 {
+            let frame = self.said().number("frame");
+            self.act(&["mousemove_relative", "--", &across, &down]);
+            self.wait_frames(frame + 2.0);
+        }
         self.release();
     }
 
