@@ -473,7 +473,7 @@ fn a_scene_takes_the_place_of_the_one_before() {
         error.to_string().starts_with("full \"of\" things: `models"),
         "{error}"
     );
-    assert_eq!(points.iter(world).count(), 3);
+    assert_eq!(points.iter(world).count(), 4);
 
     let second = read("(terrain: (size: (9, 8)), models: (thermal: ()))").expect("valid");
     second.insert(&mut world.commands()).expect("valid");
