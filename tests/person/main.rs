@@ -254,6 +254,10 @@ fn a_broken_picture_is_noticed() {
             ),
         ];
         for (how, broken) in broken {
+            // The list of keys is grey itself.
+            if (name.as_str(), how) == ("keys", "no colour") {
+                continue;
+            }
             assert!(picture.compare(&broken).is_err(), "{name}: {how}");
         }
     }
