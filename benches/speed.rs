@@ -48,6 +48,7 @@ fn main() {
         ("droplets_default_512", "kdrops/s", droplets_default),
         ("droplets_streams_512", "kdrops/s", droplets_streams),
         ("thermal_1024", "ms", thermal),
+        ("lava_1024", "ms", lava),
         ("pipe_512", "ms", || pipe(512)),
         ("pipe_1024", "ms", || pipe(1024)),
         ("pipe_2048", "ms", || pipe(2048)),
@@ -66,6 +67,8 @@ fn main() {
         ),
         ("meander_300", "ms", river::meander_300),
         ("meander_10000", "ms", river::meander_10000),
+        ("meander_mesh_300", "ms", river::meander_mesh_300),
+        ("meander_mesh_10000", "ms", river::meander_mesh_10000),
         ("rain_1024", "ms", rain),
         ("mesh_full_1024", "ms", mesh_full),
         ("mesh_chunk", "ms", mesh_chunk),
@@ -180,6 +183,28 @@ fn droplets(settings: Droplets) -> f64 {
         solver.rain(&mut terrain, drops);
     });
     drops as f64 / seconds / 1e3
+}
+
+/// A step of lava a metre thick on a quarter of the land.
+fn lava() -> f64 {
+    let mut terrain = mountains(1024);
+    let depths = (0..1024 * 1024).map(|i: u32| {
+        let (x, y) = (i % 1024, i / 1024);
+        if (x / 256 + y / 256).is_multiple_of(4) {
+            1.0
+        } else {
+            0.0
+        }
+    });
+    terrain
+        .set_layer(Layer::Lava, depths.collect())
+        .expect("valid");
+    let settings = Lava {
+        cooling: 0.0,
+        ..Lava::default()
+    };
+    let mut solver = LavaSolver::new(settings, terrain.grid()).expect("valid");
+    median(31, || solver.step(&mut terrain, 1.0 / 64.0)) * 1e3
 }
 
 /// One pass over mountains with half a metre of soil, everything sliding.

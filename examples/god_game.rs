@@ -1,12 +1,13 @@
-//! A small game: keep a village dry until the flood is over.
+//! A small game: keep a village dry and unburnt for two minutes.
 //!
 //! `cargo run --example god_game`
 //!
-//! The river swells for two minutes. Hold the left button to pick up earth into
-//! a floating ball, hold the right one to pour it out: build a dike, or dig the
-//! water another way. Keys 1 and 2 choose earth or water, C leads a rain cloud to
-//! the pointer, S opens a spring there, W sends a wave from the sea, R starts
-//! again. The middle button turns the camera, with Shift it moves it.
+//! The river swells, and then the volcano erupts. Hold the left button to pick up
+//! what is under the pointer (earth, water or lava) into a floating ball, hold the
+//! right one to pour it out: build a dike, dig the water another way, quench the
+//! lava. C leads a rain cloud to the pointer, S opens a spring there, W sends a
+//! wave from the sea, R starts again. The middle button turns the camera, with
+//! Shift it moves it.
 //!
 //! Nothing appears or vanishes: what is picked up is in the hand, and the ledger
 //! counts it. `--autoplay` lets the computer play, also without a window.
@@ -16,16 +17,22 @@ mod common;
 use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass, egui};
 use bevy_erode::prelude::*;
-use bevy_panorbit_camera::PanOrbitCamera;
 use clap::Parser;
+use common::{Hand, HandPlugin};
 
 /// Side of the land. units: m
 const EXTENT: f32 = 320.0;
 const CELLS: u32 = 160;
-/// How long the flood lasts. units: s
-const FLOOD: f32 = 120.0;
+/// How long the village must last. units: s
+const TIME: f32 = 120.0;
 /// The river's water before the flood and at its height. units: m³/s
 const RIVER: [f32; 2] = [25.0, 520.0];
+/// The volcano's top, its foot and height, and its lava. units: m, m³/s
+const VOLCANO: Vec3 = Vec3::new(104.0, 0.0, -58.0);
+const CONE: [f32; 2] = [74.0, 44.0];
+const LAVA: f32 = 60.0;
+/// When it erupts. units: s
+const ERUPTION: core::ops::Range<f32> = 15.0..95.0;
 /// The village is lost when fewer houses stand.
 const NEEDED: usize = 5;
 const HOUSES: [Vec2; 6] = [
@@ -43,6 +50,13 @@ fn main() -> AppExit {
     app.add_plugins((
         ErosionPlugin::default(),
         EguiPlugin::default(),
+        HandPlugin {
+            hand: Hand {
+                active: true,
+                ..default()
+            },
+            key: None,
+        },
         common::Stage {
             yaw: 0.5,
             pitch: 0.7,
@@ -58,7 +72,6 @@ fn main() -> AppExit {
         ..default()
     })
     .insert_resource(Autoplay(cli.autoplay))
-    .init_resource::<Hand>()
     .init_resource::<Game>()
     .add_systems(Startup, (make_models, start).chain())
     .add_systems(EguiPrimaryContextPass, show)
@@ -66,7 +79,7 @@ fn main() -> AppExit {
         Update,
         (
             start.run_if(wants_restart),
-            play.run_if(resource_exists::<ButtonInput<MouseButton>>),
+            play.run_if(resource_exists::<ButtonInput<KeyCode>>),
             autoplay.run_if(|autoplay: Res<Autoplay>| autoplay.0),
         )
             .chain()
@@ -74,11 +87,11 @@ fn main() -> AppExit {
     )
     .add_systems(
         Update,
-        (fill_hand, swell, judge, stand, show_ball)
+        (tick, swell, erupt, judge, stand)
             .chain()
             .after(ErosionSystems::Publish),
     );
-    let seconds = cli.options.seconds_or(FLOOD + 5.0);
+    let seconds = cli.options.seconds_or(TIME + 5.0);
     let film = common::Film::new()
         .shot("start", 0.0)
         .shot("middle", 0.6 * seconds)
@@ -101,20 +114,13 @@ enum State {
 #[derive(Resource, Default)]
 struct Game {
     state: State,
-    /// Time since the start. units: s
+    /// Erosion time since the start, in the last frame, and of the whole clock:
+    /// where the machine is slow, flood and village wait for each other. units: s
     seconds: f32,
+    delta: f32,
+    clock: f32,
     /// Houses that are left.
     standing: usize,
-}
-
-/// What the player holds, by volume, and what for. units: m³
-#[derive(Resource, Default)]
-struct Hand {
-    earth: f64,
-    water: f64,
-    matter: Matter,
-    /// Where the ball floats.
-    at: Option<Vec3>,
 }
 
 /// Whether the computer plays.
@@ -131,6 +137,14 @@ struct House {
 #[derive(Component)]
 struct River;
 
+/// The volcano's vent.
+#[derive(Component)]
+struct Vent;
+
+/// A tree, which burns.
+#[derive(Component)]
+struct Tree;
+
 /// A cloud that the player leads.
 #[derive(Component)]
 struct Cloud;
@@ -138,9 +152,6 @@ struct Cloud;
 /// Everything that a new game replaces.
 #[derive(Component)]
 struct OfThisGame;
-
-#[derive(Component)]
-struct Ball;
 
 #[derive(Resource)]
 struct Models {
@@ -150,8 +161,8 @@ struct Models {
     plaster: Handle<StandardMaterial>,
     tiles: Handle<StandardMaterial>,
     mist: Handle<StandardMaterial>,
-    earth: Handle<StandardMaterial>,
-    water: Handle<StandardMaterial>,
+    crown: Handle<Mesh>,
+    leaves: Handle<StandardMaterial>,
 }
 
 fn make_models(
@@ -159,24 +170,16 @@ fn make_models(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    let puff = meshes.add(Sphere::new(1.0));
-    let models = Models {
+    commands.insert_resource(Models {
         wall: meshes.add(Cuboid::new(6.0, 4.0, 7.0)),
         roof: meshes.add(Cone::new(5.6, 3.6)),
-        puff: puff.clone(),
+        puff: meshes.add(Sphere::new(1.0)),
         plaster: materials.add(Color::srgb(0.90, 0.86, 0.76)),
         tiles: materials.add(Color::srgb(0.62, 0.22, 0.16)),
         mist: materials.add(Color::srgba(0.95, 0.96, 1.0, 0.9)),
-        earth: materials.add(Color::srgb(0.45, 0.34, 0.22)),
-        water: materials.add(Color::srgba(0.25, 0.5, 0.75, 0.85)),
-    };
-    commands.spawn((
-        Ball,
-        Mesh3d(puff),
-        MeshMaterial3d(models.earth.clone()),
-        Visibility::Hidden,
-    ));
-    commands.insert_resource(models);
+        crown: meshes.add(Cone::new(2.0, 7.0)),
+        leaves: materials.add(Color::srgb(0.13, 0.27, 0.10)),
+    });
 }
 
 /// A winding valley that falls to the sea in the south.
@@ -198,24 +201,35 @@ fn start(
     models: Res<Models>,
     mut hand: ResMut<Hand>,
     mut game: ResMut<Game>,
+    time: Res<Time<Erosion>>,
 ) -> Result {
     for entity in &old {
         commands.entity(entity).despawn();
     }
-    *hand = Hand::default();
+    *hand = Hand {
+        active: true,
+        ..default()
+    };
     *game = Game {
         standing: HOUSES.len(),
+        clock: time.elapsed_secs(),
         ..default()
     };
     let hills = Fbm::seeded(4).with_feature_size(140.0).with_height(2.0);
     let land = Sum::new(valley(), hills);
     let terrain = Terrain::generate(&land, UVec2::splat(CELLS), EXTENT / CELLS as f32)?;
-    commands.insert_resource(terrain.with_soil_depth(3.0)?.with_borders(Borders {
+    let mut terrain = terrain.with_soil_depth(3.0)?.with_borders(Borders {
         south: Border::Sea { level: 8.5 },
         ..Borders::closed()
-    })?);
+    })?;
+    raise_volcano(&mut terrain)?;
+    plant_trees(&mut commands, &models, &terrain);
+    commands.insert_resource(terrain);
     commands.insert_resource(PipeModel::default());
     commands.insert_resource(Thermal::default());
+    commands.insert_resource(Lava::default());
+    let vent = LavaSource::cubic_metres_per_second(0.0).with_radius(6.0);
+    commands.spawn((Vent, OfThisGame, vent, Transform::from_translation(VOLCANO)));
     let river = WaterSource::cubic_metres_per_second(RIVER[0]).with_radius(8.0);
     let at = Transform::from_xyz(7.0, 0.0, -0.45 * EXTENT);
     commands.spawn((River, OfThisGame, river, at));
@@ -236,65 +250,58 @@ fn start(
     Ok(())
 }
 
+/// A cone of rock with a crater that is open towards the village.
+fn raise_volcano(terrain: &mut Terrain) -> Result {
+    let [foot, height] = CONE;
+    let cone = Brush::circle(foot).with_falloff(Falloff::Linear);
+    let rock = TerrainEdit::add(Matter::Rock, VOLCANO, cone);
+    rock.with_strength(height).apply(terrain)?;
+    let breach = VOLCANO + Vec3::new(-16.0, 0.0, 16.0);
+    let crater = TerrainEdit::lower(breach, Brush::circle(13.0)).drawn_from(VOLCANO);
+    crater.with_strength(13.0).apply(terrain)?;
+    Ok(())
+}
+
+/// Trees stand wherever it is neither steep nor wet, but not in the village.
+fn plant_trees(commands: &mut Commands, models: &Models, terrain: &Terrain) {
+    for i in 0..260u32 {
+        // A golden ratio's lattice: even, yet in no rows.
+        let at = Vec2::new(i as f32 * 0.754_877_7, i as f32 * 0.569_840_3).fract() - 0.5;
+        let place = Vec3::new(at.x, 0.0, at.y) * EXTENT * 0.96;
+        let far = HOUSES.map(|house| house.distance(place.xz()));
+        let slope = terrain.slope_at(place).map_or(9.0, Vec2::length);
+        let height = terrain.height_at(place).unwrap_or_default();
+        let beside_river = (place.x - river_at(place.z)).abs() > 22.0;
+        if far.iter().all(|far| *far > 11.0) && slope < 0.5 && height > 10.0 && beside_river {
+            let size = 0.6 + 0.7 * (i as f32 * 0.618).fract();
+            let place = Transform::from_translation(place).with_scale(Vec3::splat(size));
+            let look = (
+                Mesh3d(models.crown.clone()),
+                MeshMaterial3d(models.leaves.clone()),
+            );
+            commands.spawn((Tree, OfThisGame, place, look));
+        }
+    }
+}
+
 fn wants_restart(keys: Option<Res<ButtonInput<KeyCode>>>) -> bool {
     keys.is_some_and(|keys| keys.just_pressed(KeyCode::KeyR))
 }
 
-/// Picks up what the hand is for, or pours it out.
-fn hold(hand: &Hand, at: Vec3, picks_up: bool, seconds: f32) -> TerrainEdit {
-    let brush = Brush::circle(9.0);
-    let edit = match picks_up {
-        true => TerrainEdit::remove(hand.matter, at, brush),
-        false => TerrainEdit::add(hand.matter, at, brush),
-    };
-    edit.with_strength(4.0).for_seconds(seconds).by_hand()
-}
-
-/// Mouse and keys.
+/// Keys; the mouse is the hand's.
 fn play(
-    buttons: Res<ButtonInput<MouseButton>>,
     keys: Res<ButtonInput<KeyCode>>,
-    windows: Query<&Window>,
-    mut cameras: Query<(&Camera, &GlobalTransform, &mut PanOrbitCamera), With<common::StageCamera>>,
-    ground: TerrainQuery,
     models: Res<Models>,
     clouds: Query<Entity, With<Cloud>>,
     game: Res<Game>,
     mut hand: ResMut<Hand>,
     mut edits: MessageWriter<TerrainEdit>,
     mut commands: Commands,
-    time: Res<Time>,
 ) {
-    let Ok((camera, place, mut orbit)) = cameras.single_mut() else {
+    hand.active = game.state == State::Playing;
+    let Some(at) = hand.at.filter(|_| hand.active) else {
         return;
     };
-    // Left and right are the hand's.
-    if orbit.button_orbit != MouseButton::Middle {
-        orbit.button_orbit = MouseButton::Middle;
-        orbit.button_pan = MouseButton::Middle;
-        orbit.modifier_pan = Some(KeyCode::ShiftLeft);
-    }
-    let pointer = windows.single().ok().and_then(Window::cursor_position);
-    let ray = pointer.and_then(|at| camera.viewport_to_world(place, at).ok());
-    let hit = ray.and_then(|ray| ground.raycast(ray, 1e4));
-    hand.at = hit.map(|hit| hit.position);
-    for (key, matter) in [
-        (KeyCode::Digit1, Matter::Soil),
-        (KeyCode::Digit2, Matter::Water),
-    ] {
-        if keys.just_pressed(key) {
-            hand.matter = matter;
-        }
-    }
-    let Some(at) = hand.at.filter(|_| game.state == State::Playing) else {
-        return;
-    };
-    let seconds = time.delta_secs().min(0.1);
-    for (button, picks_up) in [(MouseButton::Left, true), (MouseButton::Right, false)] {
-        if buttons.pressed(button) {
-            edits.write(hold(&hand, at, picks_up, seconds));
-        }
-    }
     if keys.just_pressed(KeyCode::KeyS) {
         let spring = WaterSource::cubic_metres_per_second(6.0).with_radius(4.0);
         commands.spawn((OfThisGame, spring, Transform::from_translation(at)));
@@ -347,18 +354,16 @@ fn spawn_cloud(commands: &mut Commands, models: &Models, at: Transform) {
         });
 }
 
-/// The computer digs on the far bank and piles a dike between river and village.
+/// The computer digs on the far bank and piles a dike around the village.
 fn autoplay(
     game: Res<Game>,
     ground: TerrainQuery,
     mut hand: ResMut<Hand>,
     mut edits: MessageWriter<TerrainEdit>,
-    time: Res<Time>,
 ) {
-    if game.state != State::Playing || time.delta_secs() == 0.0 {
+    if game.state != State::Playing || game.delta == 0.0 {
         return;
     }
-    let seconds = time.delta_secs();
     let turn = (game.seconds / 1.5) as usize;
     let along = (turn / 2 % 14) as f32 / 13.0;
     // By turns: as long to pick up as to pour.
@@ -374,7 +379,7 @@ fn autoplay(
     };
     let height = ground.height(place).unwrap_or_default();
     hand.at = Some(place.with_y(height));
-    let edit = hold(&hand, place, picks_up, seconds);
+    let edit = hand.edit(place, picks_up, game.delta);
     // It has less time than a player, and larger hands.
     edits.write(edit.with_strength(10.0));
 }
@@ -386,121 +391,122 @@ fn river_at(z: f32) -> f32 {
     (valley.meander_amplitude * turn.sin()) as f32
 }
 
-/// Keeps count of what the hand holds.
-fn fill_hand(mut applied: MessageReader<EditApplied>, mut hand: ResMut<Hand>) {
-    for done in applied.read() {
-        if done.edit.supply == Supply::Hand {
-            hand.earth -= done.effect.solids;
-            hand.water -= done.effect.water;
-        }
-    }
+/// Follows the clock of erosion.
+fn tick(mut game: ResMut<Game>, time: Res<Time<Erosion>>) {
+    game.delta = time.elapsed_secs() - game.clock;
+    game.clock = time.elapsed_secs();
 }
 
 /// The river swells, and falls when the flood is over.
 fn swell(game: Res<Game>, mut river: Query<&mut WaterSource, With<River>>) {
-    let share = (game.seconds / (0.4 * FLOOD)).min(1.0);
+    let share = (game.seconds / (0.4 * TIME)).min(1.0);
     let [low, high] = RIVER;
     for mut spring in &mut river {
-        spring.discharge = match game.seconds < FLOOD {
+        spring.discharge = match game.seconds < TIME {
             true => low + (high - low) * share,
             false => low,
         };
     }
 }
 
-/// Water wears houses down; the flood's end or the village's ends the game.
+/// The volcano pours while it erupts.
+fn erupt(game: Res<Game>, mut vents: Query<&mut LavaSource, With<Vent>>) {
+    for mut vent in &mut vents {
+        vent.discharge = match ERUPTION.contains(&game.seconds) {
+            true => LAVA,
+            false => 0.0,
+        };
+    }
+}
+
+type Trees<'w, 's> = Query<'w, 's, (Entity, &'static Transform), (With<Tree>, Without<House>)>;
+
+/// Houses and trees.
+type Things<'w, 's> =
+    Query<'w, 's, (Option<&'static House>, &'static mut Transform), Or<(With<House>, With<Tree>)>>;
+
+/// Water wears houses down, lava burns them; the time's end or the village's
+/// ends the game.
 fn judge(
     mut commands: Commands,
     mut game: ResMut<Game>,
     mut houses: Query<(Entity, &mut House, &Transform)>,
+    trees: Trees,
     ground: TerrainQuery,
-    time: Res<Time>,
 ) {
     if game.state != State::Playing {
         return;
     }
-    game.seconds += time.delta_secs();
+    let seconds = game.delta;
+    game.seconds += seconds;
     for (entity, mut house, place) in &mut houses {
         let depth = ground.water_depth(place.translation).unwrap_or(0.0);
         // A wet threshold does no harm.
-        house.health -= 0.35 * (depth - 0.15).max(0.0) * time.delta_secs();
+        house.health -= 0.35 * (depth - 0.15).max(0.0) * seconds;
+        if burns(&ground, place.translation, 6.0) {
+            house.health -= 0.5 * seconds;
+        }
         if house.health <= 0.0 {
             commands.entity(entity).despawn();
             game.standing = game.standing.saturating_sub(1);
         }
     }
+    for (entity, place) in &trees {
+        if burns(&ground, place.translation, 1.0) {
+            commands.entity(entity).despawn();
+        }
+    }
     if game.standing < NEEDED {
         game.state = State::Lost;
-    } else if game.seconds >= FLOOD {
+    } else if game.seconds >= TIME {
         game.state = State::Won;
     }
 }
 
-/// Houses stand on the ground, whatever becomes of it, and sag as they wear.
-fn stand(ground: TerrainQuery, mut houses: Query<(&House, &mut Transform)>) {
-    for (house, mut place) in &mut houses {
+/// Whether there is lava within a distance of a place. units: m
+fn burns(ground: &TerrainQuery, at: Vec3, distance: f32) -> bool {
+    let around = [Vec3::ZERO, Vec3::X, Vec3::NEG_X, Vec3::Z, Vec3::NEG_Z];
+    let mut depths = around.map(|side| ground.lava_depth(at + distance * side));
+    depths.iter_mut().flatten().any(|depth| *depth > 0.05)
+}
+
+/// Houses and trees stand on the ground, whatever becomes of it; houses sag as
+/// they wear.
+fn stand(ground: TerrainQuery, mut things: Things) {
+    for (house, mut place) in &mut things {
         if let Some(height) = ground.height(place.translation) {
-            place.translation.y = height + 2.0 * house.health;
+            let middle = house.map_or(3.0 * place.scale.y, |house| 2.0 * house.health);
+            let height = height + middle;
+            if place.translation.y != height {
+                place.translation.y = height;
+            }
         }
     }
 }
 
-/// The ball in the player's hand, as large as what it holds.
-fn show_ball(
+fn show(
+    mut contexts: EguiContexts,
+    game: Res<Game>,
     hand: Res<Hand>,
-    models: Res<Models>,
-    mut balls: Query<
-        (
-            &mut Transform,
-            &mut Visibility,
-            &mut MeshMaterial3d<StandardMaterial>,
-        ),
-        With<Ball>,
-    >,
-) {
-    let (volume, material) = match hand.matter {
-        Matter::Water => (hand.water, &models.water),
-        _ => (hand.earth, &models.earth),
-    };
-    for (mut place, mut visibility, mut paint) in &mut balls {
-        let radius = (volume.max(0.0) * 0.239).cbrt() as f32;
-        let shown = hand.at.filter(|_| radius > 0.2);
-        visibility.set_if_neq(match shown {
-            Some(_) => Visibility::Visible,
-            None => Visibility::Hidden,
-        });
-        if let Some(at) = shown {
-            *place = Transform::from_translation(at + (radius + 6.0) * Vec3::Y)
-                .with_scale(Vec3::splat(radius));
-        }
-        paint.set_if_neq(MeshMaterial3d(material.clone()));
-    }
-}
-
-fn show(mut contexts: EguiContexts, game: Res<Game>, hand: Res<Hand>) -> Result {
+    terrain: Option<Res<Terrain>>,
+) -> Result {
     let context = contexts.ctx_mut()?;
-    egui::Window::new("The flood")
+    let held = terrain.map_or(0.0, |terrain| hand.volume(&terrain));
+    egui::Window::new("Flood and fire")
         .anchor(egui::Align2::LEFT_TOP, [10.0, 10.0])
         .resizable(false)
         .show(context, |ui| {
-            let left = (FLOOD - game.seconds).max(0.0);
-            ui.label(format!("{left:.0} s to go"));
-            ui.label(format!(
-                "{} of {} houses stand",
-                game.standing,
-                HOUSES.len()
-            ));
+            let left = (TIME - game.seconds).max(0.0);
+            let standing = format!("{} of {} houses stand", game.standing, HOUSES.len());
+            ui.label(format!("{left:.0} s to go, {standing}"));
             let matter = match hand.matter {
                 Matter::Water => "water",
+                Matter::Lava => "lava",
                 _ => "earth",
             };
-            ui.label(format!(
-                "{:.0} m³ of earth, {:.0} m³ of water in hand; it holds {matter}",
-                hand.earth.max(0.0),
-                hand.water.max(0.0)
-            ));
+            ui.label(format!("{held:.0} m³ of {matter} in hand"));
             ui.separator();
-            ui.label("left: pick up · right: pour · 1 earth · 2 water");
+            ui.label("left: pick up · right: pour");
             ui.label("C cloud · S spring · W wave · R start again");
         });
     let verdict = match game.state {
@@ -517,7 +523,7 @@ fn show(mut contexts: EguiContexts, game: Res<Game>, hand: Res<Hand>) -> Result 
     Ok(())
 }
 
-/// Keep a village dry until the flood is over.
+/// Keep a village dry and unburnt.
 #[derive(Parser)]
 struct Cli {
     /// Let the computer play.

@@ -3,45 +3,60 @@
 //! `cargo run --example sandbox`
 //! `cargo run --example sandbox -- --scene letters_in_rain`
 //!
-//! Space pauses, N takes one step, R makes a new land with another seed or
-//! starts the scene again, C shows change, depth, velocity, discharge and
-//! sediment in turn, B the land as it was, Tab hides the panels. Drag to orbit,
-//! drag with the right button to pan, scroll to zoom.
-//! Keys 1 to 0 choose a brush: the left button paints, the middle one orbits,
-//! brackets change its radius, Ctrl+Z undoes, Ctrl+Shift+Z redoes, Escape puts
-//! the brush away.
+//! F1 lists all keys. Drag to orbit, drag with the right button to pan, scroll
+//! to zoom; with a brush (keys 1 to 0) the left button paints and the middle one
+//! orbits. H takes a hand out: hold the left button to pick up earth, water or
+//! lava, the right one to pour it out again.
 //! Without a display it renders headless and says which PNGs it wrote; without
 //! any graphics adapter it writes shaded reliefs.
 
 mod common;
 
 use bevy::prelude::*;
-use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass, egui};
+use bevy_egui::{EguiPlugin, egui};
 use bevy_erode::prelude::*;
 use bevy_panorbit_camera::PanOrbitCamera;
 use clap::Parser;
+use common::Land;
 
 /// Side of the land. units: m
 const EXTENT: f32 = 1024.0;
 
 fn main() -> AppExit {
     let cli = Cli::parse();
+    let mut scenes = common::scenes();
     if cli.list_scenes {
-        return list_scenes();
+        return list_scenes(&scenes);
     }
-    let scene = match cli.scene.as_deref().map(common::read_scene).transpose() {
+    let scene = match cli
+        .scene
+        .as_deref()
+        .map(|name| scenes.read(name))
+        .transpose()
+    {
         Ok(scene) => scene,
         Err(error) => {
             eprintln!("error: {error}");
             return AppExit::error();
         }
     };
+    if let Some(name) = &cli.scene {
+        scenes.open(name);
+    }
     let mut app = common::app(&cli.options, "bevy_erode: sandbox");
     app.add_plugins((
         ErosionPlugin::default().with_backend(cli.backend.into()),
         EguiPlugin::default(),
         ErosionPanelPlugin,
         common::BrushPlugin,
+        common::HandPlugin {
+            hand: common::Hand {
+                brush: Brush::circle(25.0),
+                strength: 12.0,
+                ..default()
+            },
+            key: Some(KeyCode::KeyH),
+        },
         common::Stage {
             pitch: 0.5,
             distance: 0.72,
@@ -52,11 +67,11 @@ fn main() -> AppExit {
         land: cli.land,
         seed: cli.seed,
         cells: cli.cells,
-        scene: cli.scene,
+        again: cli.scene.is_none(),
         ..default()
     })
-    .add_systems(Startup, make_land)
-    .add_systems(EguiPrimaryContextPass, show_choice)
+    .insert_resource(scenes)
+    .add_systems(Startup, list_keys)
     .add_systems(
         Update,
         (
@@ -67,12 +82,18 @@ fn main() -> AppExit {
             .chain()
             .before(ErosionSystems::Input),
     );
+    if let Some(file) = cli.report {
+        app.add_plugins(common::Report(file));
+    }
+    let land = PanelSection::new("Land", show_land);
+    let mut sections = app.world_mut().resource_mut::<PanelSections>();
+    sections.0.insert(0, land);
 
     let (seconds, middle) = match &scene {
         Some(scene) => (cli.options.seconds_or(scene.seconds), 0.5),
-        None => (cli.options.seconds_or(12.0), 0.3),
+        None => (cli.options.seconds_or(6.0), 0.3),
     };
-    // Pictures for people: the land alone, and once with the panels.
+    // Pictures for people: the land alone, and once with the panel.
     let hide = |world: &mut World| world.resource_mut::<ErosionPanel>().visible = false;
     let mut film = common::Film::new()
         .shot_with("start", 0.0, hide)
@@ -81,7 +102,13 @@ fn main() -> AppExit {
         .shot_with("change", seconds, |world| {
             world.resource_mut::<TerrainView>().overlay = Overlay::Change;
         });
-    // A relief shows no panels.
+    if scene.as_ref().is_some_and(|scene| !scene.rivers.is_empty()) {
+        film = film.shot_with("river", seconds, |world| {
+            world.resource_mut::<TerrainView>().overlay = Overlay::River;
+            world.resource_mut::<RiverView>().particles = true;
+        });
+    }
+    // A relief shows no panel.
     if scene.is_none() && app.world().resource::<common::Mode>().renders() {
         film = film.shot_with("panel", seconds, |world| {
             world.resource_mut::<TerrainView>().overlay = Overlay::None;
@@ -91,9 +118,9 @@ fn main() -> AppExit {
     common::run(app, film)
 }
 
-fn list_scenes() -> AppExit {
-    for name in common::scene_names() {
-        match common::read_scene(&name) {
+fn list_scenes(scenes: &PanelScenes) -> AppExit {
+    for name in scenes.names() {
+        match scenes.read(name) {
             Ok(scene) => println!("{name}\n    {}. {}", scene.title, scene.description),
             Err(error) => println!("{name}\n    {error}"),
         }
@@ -102,7 +129,7 @@ fn list_scenes() -> AppExit {
 }
 
 /// The land that the user chose.
-#[derive(Resource, Clone, Debug)]
+#[derive(Resource, Clone, Debug, PartialEq)]
 struct Choice {
     land: Land,
     seed: u32,
@@ -110,14 +137,6 @@ struct Choice {
     cells: u32,
     /// Depth of soil at the start. units: m
     soil: f32,
-    /// The scene to open instead of a land.
-    scene: Option<String>,
-    /// The scene that was opened last.
-    opened: Option<String>,
-    /// What it shows.
-    description: String,
-    /// All scenes there are.
-    scenes: Vec<String>,
     /// Whether models are those of a land, which stay when the land changes.
     has_models: bool,
     /// Where the camera is to go.
@@ -132,85 +151,13 @@ impl Default for Choice {
     fn default() -> Self {
         Self {
             land: Land::Range,
-            seed: 12,
+            seed: 21,
             cells: 512,
             soil: 0.0,
-            scene: None,
-            opened: None,
-            description: String::new(),
-            scenes: common::scene_names(),
             has_models: false,
             aim: None,
             again: false,
             error: None,
-        }
-    }
-}
-
-/// The landforms on offer.
-#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-enum Land {
-    Range,
-    Island,
-    Ridged,
-    Fbm,
-    Billow,
-    Warped,
-    Faults,
-    Cone,
-    Plane,
-    Waves,
-    Basin,
-    Channel,
-    Letters,
-}
-
-impl Land {
-    const ALL: [Land; 13] = [
-        Land::Range,
-        Land::Island,
-        Land::Ridged,
-        Land::Fbm,
-        Land::Billow,
-        Land::Warped,
-        Land::Faults,
-        Land::Cone,
-        Land::Plane,
-        Land::Waves,
-        Land::Basin,
-        Land::Channel,
-        Land::Letters,
-    ];
-
-    fn form(self, seed: u32) -> LandformKind {
-        let ridged = || LandformKind::from(Ridged::seeded(seed));
-        match self {
-            Land::Range => {
-                let ridges = Ridged::seeded(seed)
-                    .with_feature_size(430.0)
-                    .with_height(150.0);
-                // Falls off to all borders, where the rivers run out.
-                let slopes = ConicalHill::seeded(seed)
-                    .with_height(150.0)
-                    .with_radius(760.0)
-                    .with_roughness(0.0);
-                Sum::new(ridges.into(), slopes.into()).into()
-            }
-            Land::Island => Island::new(ridged(), seed).into(),
-            Land::Ridged => ridged(),
-            Land::Fbm => Fbm::seeded(seed).into(),
-            Land::Billow => Billow::seeded(seed).into(),
-            Land::Warped => Warped::new(ridged(), seed).into(),
-            Land::Faults => Faults::seeded(seed).into(),
-            Land::Cone => ConicalHill::seeded(seed).into(),
-            Land::Plane => {
-                let bumps = Fbm::seeded(seed).with_feature_size(60.0).with_height(4.0);
-                Sum::new(TiltedPlane::default().into(), bumps.into()).into()
-            }
-            Land::Waves => SineWaves::default().into(),
-            Land::Basin => FourSlopeBasin::default().into(),
-            Land::Channel => WindingChannel::default().into(),
-            Land::Letters => Letters::seeded(seed).into(),
         }
     }
 }
@@ -237,41 +184,45 @@ impl Choice {
                 ..default()
             },
             camera: SceneCamera {
-                focus: (0.0, 80.0, 0.0),
+                focus: (0.0, 40.0, 0.0),
                 yaw: 28.6,
-                pitch: 40.0,
-                distance: 1000.0,
+                pitch: 32.0,
+                distance: 1200.0,
             },
             ..default()
         }
     }
 
-    fn open(&mut self, commands: &mut Commands) -> Result<(), String> {
-        let scene = match &self.scene {
-            // From the file again: it may have been edited.
-            Some(name) => common::read_scene(name)?,
-            None => self.land_scene(),
-        };
-        if self.scene.is_none() && self.has_models {
-            let terrain = scene.build_terrain();
-            commands.insert_resource(terrain.map_err(|error| error.to_string())?);
+    fn open(&mut self, commands: &mut Commands) -> Result<(), SceneError> {
+        let scene = self.land_scene();
+        if self.has_models {
+            commands.insert_resource(scene.build_terrain()?);
             return Ok(());
         }
-        scene.insert(commands).map_err(|error| error.to_string())?;
-        // The same scene again leaves the camera where it is.
-        if self.scene.is_none() || self.opened != self.scene {
-            self.aim = Some(scene.camera);
-        }
-        self.has_models = self.scene.is_none();
-        self.opened.clone_from(&self.scene);
-        self.description = scene.description;
+        scene.insert(commands)?;
+        self.aim = Some(scene.camera);
+        self.has_models = true;
         Ok(())
+    }
+
+    /// Starts the scene again, or the land, with another seed if that is wanted.
+    fn start_again(world: &mut World, other_seed: bool) {
+        let mut scenes = world.resource_mut::<PanelScenes>();
+        if let Some(name) = scenes.opened().map(str::to_owned) {
+            scenes.open(name);
+            return;
+        }
+        let mut choice = world.resource_mut::<Self>();
+        choice.seed = (choice.seed + u32::from(other_seed)) % 10_000;
+        choice.again = true;
     }
 }
 
-fn make_land(mut commands: Commands, mut choice: ResMut<Choice>) {
+fn make_land(mut commands: Commands, mut choice: ResMut<Choice>, mut scenes: ResMut<PanelScenes>) {
     choice.again = false;
-    choice.error = choice.open(&mut commands).err();
+    scenes.close();
+    let opened = choice.open(&mut commands);
+    choice.error = opened.err().map(|error| error.to_string());
     if let Some(error) = &choice.error {
         error!("{error}");
     }
@@ -280,8 +231,16 @@ fn make_land(mut commands: Commands, mut choice: ResMut<Choice>) {
 /// Looks from where the scene says.
 fn aim_camera(
     mut choice: ResMut<Choice>,
+    mut opened: MessageReader<PanelSceneOpened>,
     mut cameras: Query<&mut PanOrbitCamera, With<common::StageCamera>>,
 ) {
+    for opened in opened.read() {
+        choice.has_models = false;
+        // The same scene again leaves the camera where it is.
+        if !opened.again {
+            choice.aim = Some(opened.scene.camera);
+        }
+    }
     if choice.aim.is_none() {
         return;
     }
@@ -297,117 +256,155 @@ fn aim_camera(
     }
 }
 
-fn show_choice(
-    mut contexts: EguiContexts,
-    mut choice: ResMut<Choice>,
-    mut painting: ResMut<common::Painting>,
-    history: Res<TerrainHistory>,
-    mut requests: MessageWriter<HistoryRequest>,
-    panel: Res<ErosionPanel>,
-) -> Result {
-    if !panel.visible {
-        return Ok(());
-    }
-    let context = contexts.ctx_mut()?;
-    egui::Window::new("Land")
-        .anchor(egui::Align2::RIGHT_TOP, [-10.0, 10.0])
-        .resizable(false)
-        .show(context, |ui| {
-            let mut new = (*choice).clone();
-            egui::ComboBox::from_label("scene")
-                .selected_text(new.scene.as_deref().unwrap_or("none"))
-                .show_ui(ui, |ui| {
-                    ui.selectable_value(&mut new.scene, None, "none");
-                    for name in &choice.scenes {
-                        ui.selectable_value(&mut new.scene, Some(name.clone()), name);
-                    }
-                });
-            if !new.description.is_empty() {
-                ui.label(&new.description);
-            }
-            egui::ComboBox::from_label("landform")
-                .selected_text(format!("{:?}", new.land))
-                .show_ui(ui, |ui| {
-                    for land in Land::ALL {
-                        ui.selectable_value(&mut new.land, land, format!("{land:?}"));
-                    }
-                });
-            ui.add(egui::Slider::new(&mut new.seed, 0..=9999).text("seed"));
-            ui.add(egui::Slider::new(&mut new.soil, 0.0..=10.0).text("soil, m"));
-            ui.horizontal(|ui| {
-                ui.label("cells");
-                for cells in [128, 256, 512, 1024] {
-                    ui.selectable_value(&mut new.cells, cells, cells.to_string());
-                }
-            });
-            let other = (new.land, new.seed, new.soil, new.cells)
-                != (choice.land, choice.seed, choice.soil, choice.cells);
-            if other {
-                new.scene = None;
-            }
-            ui.horizontal(|ui| {
-                new.again |= ui.button("start again").clicked();
-                if ui.button("new seed").clicked() {
-                    new.seed = (new.seed + 1) % 10_000;
-                    new.scene = None;
-                    new.again = true;
-                }
-            });
-            ui.separator();
-            if let Some(request) = painting.show(ui, &history) {
-                requests.write(request);
-            }
-            ui.separator();
-            ui.label("Space pause · N step · R new seed\nC overlays · B before · Tab hide");
-            if let Some(error) = &new.error {
-                ui.colored_label(egui::Color32::LIGHT_RED, error);
-            }
-            if other || new.again || new.scene != choice.scene {
-                new.again = true;
-                *choice = new;
+/// The land, as a section of the panel.
+fn show_land(ui: &mut egui::Ui, world: &mut World) {
+    let choice = world.resource::<Choice>().clone();
+    let mut new = choice.clone();
+    egui::ComboBox::from_label("landform")
+        .selected_text(format!("{:?}", new.land))
+        .show_ui(ui, |ui| {
+            for land in Land::ALL {
+                ui.selectable_value(&mut new.land, land, format!("{land:?}"));
             }
         });
-    Ok(())
+    ui.add(egui::Slider::new(&mut new.seed, 0..=9999).text("seed"));
+    ui.add(egui::Slider::new(&mut new.soil, 0.0..=10.0).text("soil, m"));
+    ui.horizontal(|ui| {
+        ui.label("cells");
+        for cells in [128, 256, 512, 1024] {
+            ui.selectable_value(&mut new.cells, cells, cells.to_string());
+        }
+    });
+    // Any other choice is another land.
+    new.again |= new != choice;
+    let mut again = false;
+    ui.horizontal(|ui| {
+        again = ui.button("start again").clicked();
+        if ui.button("new seed").clicked() {
+            new.seed = (new.seed + 1) % 10_000;
+            new.again = true;
+        }
+        ui.weak("F1: keys");
+    });
+    if let Some(error) = &new.error {
+        ui.colored_label(egui::Color32::LIGHT_RED, error);
+    }
+    if new != choice {
+        world.insert_resource(new);
+    }
+    if again {
+        Choice::start_again(world, false);
+    }
 }
 
-fn keys(
-    keys: Res<ButtonInput<KeyCode>>,
-    mut choice: ResMut<Choice>,
-    mut time: ResMut<Time<Erosion>>,
-    mut view: ResMut<TerrainView>,
-    mut panel: ResMut<ErosionPanel>,
-    mut backend: ResMut<ErosionBackend>,
-) {
-    if keys.just_pressed(KeyCode::Space) {
-        match time.is_paused() {
-            true => time.unpause(),
-            false => time.pause(),
+fn list_keys(mut shortcuts: ResMut<Shortcuts>) {
+    shortcuts.extend([
+        ("Space", "pause"),
+        ("N", "one step"),
+        ("R", "a new land with another seed, or the scene again"),
+        ("Page Up, Page Down", "the scene before, the next scene"),
+        (
+            "C",
+            "show change, depth, velocity, discharge, sediment, rivers",
+        ),
+        ("P", "show the particles of rivers"),
+        ("B", "show the land as it was"),
+        ("G", "change the backend"),
+        ("M", "change the water model"),
+        (
+            "H",
+            "take a hand out: the left button picks up, the right one pours",
+        ),
+        ("Ctrl+S, Ctrl+O", "save the whole state, load it"),
+        ("Tab", "hide or show the panel"),
+    ]);
+}
+
+fn keys(world: &mut World) {
+    if world.resource::<ErosionPanel>().has_keyboard() {
+        return;
+    }
+    let keys = world.resource::<ButtonInput<KeyCode>>();
+    let control = common::held(keys, [KeyCode::ControlLeft, KeyCode::ControlRight]);
+    let pressed: Vec<KeyCode> = keys.get_just_pressed().copied().collect();
+    for key in pressed {
+        match key {
+            KeyCode::KeyS if control => save_or_load(world, PanelFiles::save),
+            KeyCode::KeyO if control => save_or_load(world, PanelFiles::load),
+            KeyCode::Space => {
+                let mut time = world.resource_mut::<Time<Erosion>>();
+                match time.is_paused() {
+                    true => time.unpause(),
+                    false => time.pause(),
+                }
+            }
+            KeyCode::KeyN => {
+                let mut time = world.resource_mut::<Time<Erosion>>();
+                time.pause();
+                time.single_step(1);
+            }
+            KeyCode::KeyR => Choice::start_again(world, true),
+            KeyCode::PageDown => next_scene(world, 1),
+            KeyCode::PageUp => next_scene(world, -1),
+            KeyCode::KeyC => {
+                let mut view = world.resource_mut::<TerrainView>();
+                view.overlay = view.overlay.next();
+            }
+            KeyCode::KeyP => {
+                let mut rivers = world.resource_mut::<RiverView>();
+                rivers.particles = !rivers.particles;
+            }
+            KeyCode::KeyB => {
+                let mut view = world.resource_mut::<TerrainView>();
+                view.before = !view.before;
+            }
+            KeyCode::KeyG => {
+                let mut backend = world.resource_mut::<ErosionBackend>();
+                *backend = match *backend {
+                    ErosionBackend::Cpu => ErosionBackend::Gpu,
+                    _ => ErosionBackend::Cpu,
+                };
+            }
+            KeyCode::KeyM => next_water(world),
+            KeyCode::Tab => {
+                let mut panel = world.resource_mut::<ErosionPanel>();
+                panel.visible = !panel.visible;
+            }
+            _ => {}
         }
     }
-    if keys.just_pressed(KeyCode::KeyN) {
-        time.pause();
-        time.single_step(1);
+}
+
+/// The pipe model, then implicit shallow water, then none, and again.
+fn next_water(world: &mut World) {
+    if world.remove_resource::<PipeModel>().is_some() {
+        world.init_resource::<ShallowWater>();
+    } else if world.remove_resource::<ShallowWater>().is_none() {
+        world.init_resource::<PipeModel>();
     }
-    if keys.just_pressed(KeyCode::KeyR) {
-        if choice.scene.is_none() {
-            choice.seed = (choice.seed + 1) % 10_000;
-        }
-        choice.again = true;
+}
+
+/// Opens the scene so many places further in the list.
+fn next_scene(world: &mut World, step: isize) {
+    let mut scenes = world.resource_mut::<PanelScenes>();
+    let names: Vec<String> = scenes.names().map(str::to_owned).collect();
+    let opened = names.iter().position(|name| scenes.opened() == Some(name));
+    let next = match (opened, step > 0) {
+        (None, true) => 0,
+        (None, false) => names.len().saturating_sub(1),
+        (Some(place), _) => (place as isize + step).rem_euclid(names.len() as isize) as usize,
+    };
+    if let Some(name) = names.get(next) {
+        scenes.open(name);
     }
-    if keys.just_pressed(KeyCode::KeyC) {
-        view.overlay = view.overlay.next();
-    }
-    if keys.just_pressed(KeyCode::KeyB) {
-        view.before = !view.before;
-    }
-    if keys.just_pressed(KeyCode::KeyG) {
-        *backend = match *backend {
-            ErosionBackend::Cpu => ErosionBackend::Gpu,
-            _ => ErosionBackend::Cpu,
-        };
-    }
-    if keys.just_pressed(KeyCode::Tab) {
-        panel.visible = !panel.visible;
+}
+
+/// The panel says below its fields how it went.
+fn save_or_load(world: &mut World, act: fn(&mut PanelFiles, &mut World) -> Result<String, String>) {
+    let done = world.resource_scope(|world, mut files: Mut<PanelFiles>| act(&mut files, world));
+    match done {
+        Ok(done) => info!("{done}"),
+        Err(error) => error!("{error}"),
     }
 }
 
@@ -418,7 +415,7 @@ struct Cli {
     #[arg(long, value_enum, default_value = "range")]
     land: Land,
     /// Another seed gives another land of the same kind.
-    #[arg(long, default_value_t = 12)]
+    #[arg(long, default_value_t = 21)]
     seed: u32,
     /// Who runs the models; the panel and the key G change it later.
     #[arg(long, value_enum, default_value = "cpu")]
@@ -432,6 +429,9 @@ struct Cli {
     /// List the scenes and exit.
     #[arg(long)]
     list_scenes: bool,
+    /// Write what there is into this file, in every frame (for tests).
+    #[arg(long, value_name = "FILE")]
+    report: Option<std::path::PathBuf>,
     #[command(flatten)]
     options: common::Options,
 }

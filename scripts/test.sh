@@ -20,6 +20,7 @@ install_packages() {
     local missing=()
     command -v cc >/dev/null || missing+=(gcc libc6-dev)
     command -v xvfb-run >/dev/null || missing+=(xvfb xauth)
+    command -v xdotool >/dev/null || missing+=(xdotool)
     compgen -G '/usr/share/vulkan/icd.d/*.json' >/dev/null || missing+=(mesa-vulkan-drivers)
     ldconfig -p 2>/dev/null | grep -q libvulkan.so.1 || missing+=(libvulkan1)
     # winit opens these at run time.
@@ -135,9 +136,13 @@ fi
 step "tests"
 cargo test --doc --locked
 if command -v cargo-nextest >/dev/null; then
-    cargo nextest run --locked --no-fail-fast
+    cargo nextest run --locked --no-fail-fast -E 'not binary(person)'
 else
     cargo test --locked --no-fail-fast --lib --test suite --test gpu
 fi
+
+step "the sandbox in a window"
+# Alone: what is drawn needs all cores.
+cargo test --locked --test person
 
 step "done"

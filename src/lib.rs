@@ -19,6 +19,8 @@ mod query;
 #[cfg(feature = "serialize")]
 pub mod scene;
 pub mod schedule;
+#[cfg(any(feature = "gpu", feature = "render"))]
+mod shaders;
 pub mod terrain;
 #[cfg(feature = "render")]
 pub mod view;
@@ -32,8 +34,8 @@ pub mod prelude {
         ErosionPlugin, TerrainQuery,
         bake::{Bake, BakeError, BakeFinished, BakeModel, BakeProgress, BakeTask, BakedTerrain},
         forcing::{
-            Evaporation, EvaporationSolver, ForcingSystems, Rain, RainPattern, RainSolver, Season,
-            WaterSink, WaterSource,
+            Evaporation, EvaporationSolver, ForcingSystems, LavaSource, Rain, RainPattern,
+            RainSolver, Season, WaterSink, WaterSource,
             edits::{
                 Brush, BrushShape, EditAction, EditApplied, EditEffect, EditRefused, EditStamp,
                 Falloff, Fill, HeightStamp, HistoryRequest, Matter, Supply, TerrainEdit,
@@ -44,7 +46,11 @@ pub mod prelude {
         models::{
             Solver,
             droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
-            meander::{GridGround, MeanderingRiver, RiverSolver},
+            lava::{Lava, LavaSolver},
+            meander::{
+                GridGround, MeanderingRiver, RiverRequest, RiverSolver, RiverStretch, Rivers,
+                Stretch,
+            },
             pipe::{PipeModel, PipeSolver, PublishedPipe},
             plugin::ErosionFault,
             shallow_water::{PublishedShallowWater, ShallowWater, ShallowWaterSolver},
@@ -70,13 +76,20 @@ pub mod prelude {
         SaveError, SavedState, Vertical, VerticalRange,
     };
     #[cfg(feature = "egui")]
-    pub use crate::panel::{ErosionPanel, ErosionPanelPlugin};
+    pub use crate::panel::{
+        BrushTool, ErosionPanel, ErosionPanelPlugin, PanelBrush, PanelPlots, PanelSection,
+        PanelSections, PanelSide, Shortcuts,
+    };
+    #[cfg(all(feature = "egui", feature = "io"))]
+    pub use crate::panel::{ExportedField, ImportedField, PanelFiles};
+    #[cfg(all(feature = "egui", feature = "serialize"))]
+    pub use crate::panel::{PanelPresets, PanelSceneOpened, PanelScenes};
     #[cfg(any(feature = "avian", feature = "rapier"))]
     pub use crate::physics::{ColliderArea, TerrainCollider, TerrainColliders};
     #[cfg(feature = "serialize")]
     pub use crate::scene::{
-        ErosionScene, SceneCamera, SceneEntity, SceneError, SceneForcing, SceneModels, ScenePoint,
-        SceneTerrain, WaterColumn,
+        ErosionPreset, ErosionScene, SceneCamera, SceneEntity, SceneError, SceneForcing,
+        SceneModels, ScenePoint, SceneRiver, SceneTerrain, WaterColumn,
     };
     #[cfg(all(feature = "serialize", feature = "render"))]
     pub use crate::scene::{ErosionSceneLoader, ErosionScenePlugin};
@@ -84,7 +97,8 @@ pub mod prelude {
     pub use crate::view::TerrainPicking;
     #[cfg(feature = "render")]
     pub use crate::view::{
-        BrushRing, Detail, Overlay, Palette, TerrainChunk, TerrainView, TerrainViewState,
-        WaterChunk, WaterView,
+        BrushRing, Detail, GroundMaterial, LavaChunk, LavaView, Overlay, Palette, Quality,
+        RiverView, TerrainChunk, TerrainView, TerrainViewState, WaterChunk, WaterMaterial,
+        WaterView,
     };
 }

@@ -4,6 +4,8 @@ use crate::{
     bake, forcing, masks,
     models::{
         droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
+        lava::{Lava, LavaSolver},
+        meander,
         pipe::{PipeModel, PipeSolver, PublishedPipe},
         plugin::ModelPlugin,
         shallow_water::{PublishedShallowWater, ShallowWater, ShallowWaterSolver},
@@ -65,14 +67,17 @@ impl Plugin for ErosionPlugin {
             .register_type::<PublishedPipe>()
             .register_type::<ShallowWater>()
             .register_type::<PublishedShallowWater>()
+            .register_type::<Lava>()
             .register_type::<Thermal>()
             .add_plugins((
                 ModelPlugin::<DropletSolver>::new(ErosionStepSystems::Droplets),
                 ModelPlugin::<PipeSolver>::new(WaterSystems::Pipe),
                 ModelPlugin::<ShallowWaterSolver>::new(WaterSystems::ShallowWater),
+                ModelPlugin::<LavaSolver>::new(ErosionStepSystems::Lava),
                 ModelPlugin::<ThermalSolver>::new(ErosionStepSystems::Thermal),
             ));
         water::build(app, self.schedule);
+        meander::plugin::build(app, self.schedule);
         forcing::build(app, self.schedule);
         bake::build(app, self.schedule);
         masks::build(app, self.schedule);

@@ -110,6 +110,11 @@ impl TerrainQuery<'_> {
         self.terrain()?.water_depth_at(at)
     }
 
+    /// Thickness of the lava. units: m
+    pub fn lava_depth(&self, at: Vec3) -> Option<f32> {
+        self.terrain()?.lava_depth_at(at)
+    }
+
     /// World height of the water's surface, `None` where it is dry. units: m
     pub fn water_surface(&self, at: Vec3) -> Option<f32> {
         self.terrain()?.water_surface_at(at)

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "io")]
 use crate::terrain::{SettingsError, in_range};
-use crate::terrain::{SolidVolumes, Terrain};
+use crate::terrain::{StandingVolumes, Terrain};
 use bevy::{
     diagnostic::{Diagnostic, DiagnosticPath, Diagnostics, RegisterDiagnostic},
     ecs::schedule::{InternedScheduleLabel, ScheduleLabel, SingleThreadedExecutor},
@@ -43,8 +43,12 @@ pub enum ErosionStepSystems {
     Droplets,
     /// Water models.
     Water,
+    /// [`Lava`](crate::models::lava::Lava).
+    Lava,
     /// [`Thermal`](crate::models::thermal::Thermal).
     Thermal,
+    /// [`MeanderingRiver`](crate::models::meander::MeanderingRiver)s.
+    River,
 }
 
 /// How many steps a frame may take.
@@ -248,7 +252,7 @@ pub(crate) struct LastRun {
     /// Terrain and revision that were published.
     published: (u64, u64),
     drift_measured_at: u64,
-    volumes: SolidVolumes,
+    volumes: StandingVolumes,
 }
 
 pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
@@ -276,7 +280,9 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
                 ErosionStepSystems::Forcing,
                 ErosionStepSystems::Droplets,
                 ErosionStepSystems::Water,
+                ErosionStepSystems::Lava,
                 ErosionStepSystems::Thermal,
+                ErosionStepSystems::River,
             )
                 .chain(),
         )

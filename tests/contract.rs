@@ -14,6 +14,7 @@ fn keeps_its_contract<S: Solver>(settings: S::Settings, dt: f32, water: f32) {
             .and_then(|t| t.with_layer(Layer::Suspended, vec![0.25; cells]))
             .and_then(|t| t.with_layer(Layer::Water, vec![water; cells]))
             .and_then(|t| t.with_layer(Layer::Hardness, vec![0.5; cells]))
+            .and_then(|t| t.with_layer(Layer::Lava, vec![0.4; cells]))
             .expect("valid")
     };
     let mut terrain = full();
@@ -22,7 +23,10 @@ fn keeps_its_contract<S: Solver>(settings: S::Settings, dt: f32, water: f32) {
     for _ in 0..10 {
         solver.step(&mut terrain, dt);
     }
+    let lava = |terrain: &Terrain| terrain.lava().expect("lava").to_vec();
+    let lava = [lava(&before), lava(&terrain)];
     let layers = [
+        (Layer::Lava, &lava[0][..], &lava[1][..]),
         (Layer::Bedrock, before.bedrock(), terrain.bedrock()),
         (Layer::Soil, before.soil(), terrain.soil()),
         (Layer::Water, before.water(), terrain.water()),
@@ -73,8 +77,10 @@ fn keeps_its_contract<S: Solver>(settings: S::Settings, dt: f32, water: f32) {
         (64, 65),
         (129, 3),
     ] {
+        let cells = (size.0 * size.1) as usize;
         let mut terrain = crate::land(2, size.into(), 2.0)
             .with_soil_depth(1.0)
+            .and_then(|terrain| terrain.with_layer(Layer::Lava, vec![0.7; cells]))
             .expect("valid");
         let mut solver = S::new(settings.clone(), terrain.grid()).expect("valid settings");
         for dt in [dt, 1e9, dt] {
@@ -85,7 +91,12 @@ fn keeps_its_contract<S: Solver>(settings: S::Settings, dt: f32, water: f32) {
             layers.iter().all(|l| l.iter().all(|v| v.is_finite())),
             "{size:?}"
         );
-        assert!(terrain.soil().iter().all(|&v| v >= 0.0), "{size:?}");
+        let lava = terrain.lava().expect("lava");
+        let thicknesses = terrain.soil().iter().chain(lava);
+        assert!(
+            thicknesses.clone().all(|&v| v.is_finite() && v >= 0.0),
+            "{size:?}"
+        );
         let drift = terrain.ledger().solids.drift_of_total();
         assert!(drift.abs() < 1e-6, "{} on {size:?}: {drift}", S::NAME);
     }
@@ -129,6 +140,12 @@ fn shallow_water() {
         ..ShallowWater::default()
     };
     keeps_its_contract::<ShallowWaterSolver>(settings, 0.5, 1.0);
+}
+
+#[test]
+fn lava() {
+    // So much water that all of it is not boiled, and some load sinks.
+    keeps_its_contract::<LavaSolver>(Lava::default(), 0.5, 0.1);
 }
 
 #[test]

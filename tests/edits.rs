@@ -223,6 +223,52 @@ fn a_hand_gives_what_it_took_and_no_more() {
 }
 
 #[test]
+fn a_hand_carries_lava_as_lava() {
+    let mut terrain = flat();
+    let brush = Brush::circle(8.0);
+    let far = HERE + Vec3::X * -30.0;
+    let before = terrain.state_hash();
+    let take = TerrainEdit::remove(Matter::Lava, HERE, brush).by_hand();
+    let nothing = take.apply(&mut terrain).expect("valid");
+    assert_eq!(nothing, EditEffect::default(), "there is no lava");
+    assert!(terrain.lava().is_none());
+    let mut history = TerrainHistory::default();
+    let mut run = |edit: TerrainEdit, terrain: &mut Terrain| {
+        history.apply(&edit, terrain).expect("valid").lava
+    };
+    let add = TerrainEdit::add(Matter::Lava, HERE, brush).with_strength(3.0);
+    let poured = run(add.clone(), &mut terrain);
+    assert!(poured > 100.0, "{poured}");
+    let taken = run(take.with_strength(9.0), &mut terrain);
+    assert!((taken + poured).abs() < 1e-6 * poured, "all of it");
+    let solids = terrain.ledger().solids;
+    assert!((solids.lava_carried - poured).abs() < 1e-6 * poured);
+    assert_eq!(solids.carried, 0.0, "it is no earth");
+    let earth = TerrainEdit::raise(far, brush).by_hand();
+    assert_eq!(earth.apply(&mut terrain).expect("valid").solids, 0.0);
+    let give = TerrainEdit::add(Matter::Lava, far, brush).by_hand();
+    let given = run(give.with_strength(50.0), &mut terrain);
+    assert!(
+        (given - poured).abs() < 1e-4 * poured,
+        "{given} of {poured}"
+    );
+    assert_eq!(terrain.lava_heat(), terrain.lava(), "still hot");
+    balanced(&terrain);
+    let after = terrain.state_hash();
+    for _ in 0..3 {
+        assert!(history.undo(&mut terrain));
+        balanced(&terrain);
+    }
+    assert_eq!(terrain.state_hash(), before);
+    assert!(terrain.ledger().solids.lava_carried.abs() < 1e-9);
+    for _ in 0..3 {
+        assert!(history.redo(&mut terrain));
+    }
+    assert_eq!(terrain.state_hash(), after);
+    balanced(&terrain);
+}
+
+#[test]
 fn hardness_and_stamps_are_painted() {
     let mut terrain = flat();
     let brush = Brush::circle(10.0);

@@ -130,6 +130,25 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn lava()(
+        viscosity in any_or(1.0f32..1e5),
+        stiffening in any_or(1.0f32..100.0),
+        yield_strength in any_or(0.0f32..1e4),
+        density in any_or(100.0f32..5000.0),
+        gravity in any_or(0.5f32..30.0),
+        cooling in any_or(0.0f32..1.0),
+        edge_cooling in any_or(0.0f32..5.0),
+        steam in any_or(0.0f32..3.0),
+        max_substeps in 0u32..20,
+    ) -> Lava {
+        Lava {
+            viscosity, stiffening, yield_strength, density, gravity, cooling, edge_cooling, steam,
+            max_substeps,
+        }
+    }
+}
+
 fn border() -> impl Strategy<Value = Border> {
     prop_oneof![
         Just(Border::Wall),
@@ -232,6 +251,37 @@ proptest! {
                 let water = terrain.ledger().water;
                 prop_assert!(water.drift_of_total().abs() < 1e-6, "{water:?}");
                 prop_assert_eq!(water.lost, 0.0);
+            }
+            Err(error) => prop_assert!(error.to_string().contains("must be"), "{error}"),
+        }
+    }
+
+    #[test]
+    fn lava_stays_sound(
+        settings in lava(),
+        mut terrain in terrain(),
+        depth in 0.0f32..50.0,
+        wet in 0.0f32..3.0,
+        dt in any_or(0.001f32..10.0),
+    ) {
+        let cells = terrain.grid().cells();
+        let lava = (0..cells).map(|i| if i % 4 == 0 { 0.0 } else { depth });
+        terrain.set_layer(Layer::Lava, lava.collect()).expect("valid");
+        let water = (0..cells).map(|i| if i % 5 == 0 { wet } else { 0.0 });
+        terrain.set_layer(Layer::Water, water.collect()).expect("valid");
+        match LavaSolver::new(settings.clone(), terrain.grid()) {
+            Ok(mut solver) => {
+                for _ in 0..5 {
+                    solver.step(&mut terrain, dt);
+                }
+                assert_sound(&terrain)?;
+                let lava = terrain.lava().expect("lava");
+                prop_assert!(lava.iter().all(|v| v.is_finite() && *v >= 0.0));
+                let heat = terrain.lava_heat().expect("lava");
+                prop_assert!(heat.iter().zip(lava).all(|(heat, lava)| (0.0..=*lava).contains(heat)));
+                prop_assert!(terrain.water().iter().all(|v| v.is_finite() && *v >= 0.0));
+                let water = terrain.ledger().water;
+                prop_assert!(water.drift_of_total().abs() < 1e-6, "{water:?}");
             }
             Err(error) => prop_assert!(error.to_string().contains("must be"), "{error}"),
         }

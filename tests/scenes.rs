@@ -56,6 +56,7 @@ fn full() -> ErosionScene {
             models: (
                 droplets: (streams: (), published: (friction: 0.2)),
                 pipe: (roughness: 0.1, published: ()),
+                lava: (viscosity: 500.0),
                 thermal: (),
             ),
             forcing: (
@@ -63,6 +64,7 @@ fn full() -> ErosionScene {
                 evaporation: (mm_per_hour: 3.0),
                 sources: [(at: (-10.0, 20.0), discharge: 3.0), (radius: 2.0)],
                 sinks: [(at: (10.0, -20.0))],
+                lava_sources: [(at: (5.0, 5.0), discharge: 7.0)],
             ),
             camera: (focus: (1.0, 2.0, 3.0), yaw: 90.0, distance: 10.0),
             seconds: 12.5,
@@ -88,7 +90,7 @@ fn every_file_is_a_scene_that_can_be_built() {
         assert_eq!(*terrain.borders(), scene.terrain.borders);
         assert!(!scene.title.is_empty() && !scene.description.is_empty());
         assert!(
-            scene.models != SceneModels::default(),
+            scene.models != SceneModels::default() || !scene.rivers.is_empty(),
             "{name} does nothing"
         );
         let camera = scene.camera.transform().translation;
@@ -453,7 +455,7 @@ fn a_scene_takes_the_place_of_the_one_before() {
     assert_eq!(world.resource::<PipeModel>().roughness, 0.1);
     assert!(world.contains_resource::<Droplets>() && world.contains_resource::<Thermal>());
     let mut points = world.query_filtered::<&Transform, With<SceneEntity>>();
-    assert_eq!(points.iter(world).count(), 3);
+    assert_eq!(points.iter(world).count(), 4);
     let time = world.resource::<Time<Erosion>>();
     assert_eq!(time.speed(), 3.0);
     assert!(time.step_size().abs_diff(Duration::from_millis(100)) < Duration::from_micros(1));
@@ -471,7 +473,7 @@ fn a_scene_takes_the_place_of_the_one_before() {
         error.to_string().starts_with("full \"of\" things: `models"),
         "{error}"
     );
-    assert_eq!(points.iter(world).count(), 3);
+    assert_eq!(points.iter(world).count(), 4);
 
     let second = read("(terrain: (size: (9, 8)), models: (thermal: ()))").expect("valid");
     second.insert(&mut world.commands()).expect("valid");
@@ -537,4 +539,46 @@ fn the_asset_server_loads_scenes() {
         }
     }
     let _ = fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn the_volcano_builds_land_in_the_sea() {
+    let files = files();
+    let (name, text) = files
+        .iter()
+        .find(|(name, _)| name.starts_with("volcano"))
+        .expect("the scene");
+    let scene = ErosionScene::from_ron(name, text).expect("valid");
+    let before = scene.build_terrain().expect("checked");
+    let models = scene.forcing.bake_springs(&before).into_iter().chain([
+        BakeModel::new::<PipeSolver>(scene.models.pipe.clone().expect("water")),
+        BakeModel::new::<LavaSolver>(scene.models.lava.clone().expect("lava")),
+    ]);
+    let after = Bake::new(before.clone())
+        .with_step(0.1)
+        .simulate(140.0, models)
+        .run(&BakeProgress::default())
+        .expect("valid");
+    let (old, new) = (before.ledger(), after.ledger());
+    // All that the vent poured is lava still, or rock.
+    let poured = new.solids.added;
+    assert!((poured - 140.0 * 120.0).abs() < 1.0, "{poured} m³ poured");
+    let gained = new.solids.bedrock + new.solids.soil + new.solids.suspended
+        - (old.solids.bedrock + old.solids.soil + old.solids.suspended);
+    let whole = new.solids.lava + gained + new.solids.left;
+    assert!(
+        (whole - poured).abs() < 1e-3 * poured,
+        "{whole} of {poured}"
+    );
+    assert!(new.solids.lava > 0.2 * poured, "it still flows: {new:?}");
+    assert!(new.water.evaporated > 20.0, "steam: {:?}", new.water);
+    assert!(new.solids.drift_of_total().abs() < 1e-9);
+    assert!(new.water.drift_of_total().abs() < 1e-6);
+    // Where the sea was, there is rock above it.
+    let risen = (0..before.grid().cells()).filter(|&cell| {
+        let was_sea = before.water()[cell] > 0.2;
+        was_sea && after.water()[cell] <= 0.01 && after.ground(cell) > 31.9
+    });
+    let risen = risen.count();
+    assert!(risen > 10, "{risen} cells of new land");
 }

@@ -11,6 +11,7 @@ mod droplets;
 mod edits;
 mod files;
 mod forcing;
+mod lava;
 mod lockstep;
 mod masks;
 mod meander;

@@ -258,3 +258,33 @@ fn the_land_is_drawn_as_it_was_when_asked_for() {
     settle(&mut app);
     assert_eq!(wrong_vertices(&mut app, &terrain), 0, "it is gone again");
 }
+
+#[test]
+fn another_quality_builds_no_mesh_and_keeps_a_games_own_material() {
+    let mut app = create_app(crate::land(1, UVec2::splat(100), 1.0));
+    let built = |app: &App| app.world().resource::<TerrainViewState>().rebuilt();
+    let before = built(&app);
+    let own = app
+        .world_mut()
+        .resource_mut::<Assets<StandardMaterial>>()
+        .add(StandardMaterial::default());
+    let mut chunks = app
+        .world_mut()
+        .query_filtered::<&mut MeshMaterial3d<StandardMaterial>, With<TerrainChunk>>();
+    for mut material in chunks.iter_mut(app.world_mut()) {
+        material.0 = own.clone();
+    }
+    for quality in Quality::ALL {
+        app.world_mut().resource_mut::<TerrainView>().quality = quality;
+        settle(&mut app);
+    }
+    assert_eq!(built(&app), before);
+    let mut chunks = app
+        .world_mut()
+        .query_filtered::<&MeshMaterial3d<StandardMaterial>, With<TerrainChunk>>();
+    assert!(
+        chunks
+            .iter(app.world())
+            .all(|material| material.0.id() == own.id())
+    );
+}

@@ -1,4 +1,4 @@
-//! The shipped shader, compiled by a real graphics driver.
+//! The shipped shaders of ground and water, compiled by a real graphics driver.
 
 use bevy::{
     camera::RenderTarget,
@@ -15,10 +15,10 @@ use bevy::{
 use bevy_erode::prelude::*;
 use std::time::{Duration, Instant};
 
-/// What became of the pipelines that draw water.
+/// What became of the pipelines that draw ground, water and lava.
 #[derive(Resource, Default)]
 struct Found {
-    ready: usize,
+    ready: [usize; 3],
     waiting: Vec<String>,
 }
 
@@ -30,11 +30,15 @@ fn look(mut main: ResMut<MainWorld>, pipelines: Res<PipelineCache>) {
         };
         let shader = descriptor.fragment.as_ref().map(|f| &f.shader);
         let path = shader.and_then(|shader| shader.path());
-        if !path.is_some_and(|path| path.to_string().ends_with("water/surface.wgsl")) {
-            continue;
-        }
+        let path = path.map(ToString::to_string).unwrap_or_default();
+        let which = match path {
+            path if path.ends_with("ground/surface.wgsl") => 0,
+            path if path.ends_with("water/surface.wgsl") => 1,
+            path if path.ends_with("lava/surface.wgsl") => 2,
+            _ => continue,
+        };
         match &pipeline.state {
-            CachedPipelineState::Ok(_) => found.ready += 1,
+            CachedPipelineState::Ok(_) => found.ready[which] += 1,
             other => found.waiting.push(format!("{other:?}")),
         }
     }
@@ -48,15 +52,16 @@ fn has_adapter() -> bool {
 }
 
 #[test]
-fn the_water_shader_compiles() {
+fn the_shaders_of_ground_water_and_lava_compile() {
     assert!(
         has_adapter(),
         "no graphics adapter; scripts/test.sh installs a software one"
     );
-    // A land under water, with the sky in it and without.
+    // A land under water and lava, with the sky in it and without.
     let size = UVec2::splat(20);
     let terrain = crate::land(1, size, 2.0)
         .with_layer(Layer::Water, vec![1.0; 400])
+        .and_then(|land| land.with_layer(Layer::Lava, vec![0.5; 400]))
         .expect("valid");
     let mut app = App::new();
     let windowless = WindowPlugin {
@@ -116,12 +121,12 @@ fn the_water_shader_compiles() {
     loop {
         app.update();
         let found = app.world().resource::<Found>();
-        if found.ready >= 2 && found.waiting.is_empty() {
+        if found.ready.iter().all(|ready| *ready >= 2) && found.waiting.is_empty() {
             break;
         }
         assert!(
             began.elapsed() < Duration::from_secs(100),
-            "{} ready, waiting: {:?}",
+            "{:?} ready, waiting: {:?}",
             found.ready,
             found.waiting
         );

@@ -297,8 +297,13 @@ fn overlays_cycle_through_all() {
     let terrain = flooded(1, UVec2::new(30, 20));
     for overlay in Overlay::ALL {
         assert!((0..20).all(|y| overlay.measure(&terrain, 3, y) >= 0.0));
+        // The top of the scale of rivers is their water.
+        let full = match overlay {
+            Overlay::River => 0.75,
+            _ => 1.0,
+        };
         let share = overlay.share(1.0, 1.0);
-        assert!((share - 1.0).abs() < 1e-5 && overlay.share(0.0, 1.0) == 0.0);
+        assert!((share - full).abs() < 1e-5 && overlay.share(0.0, 1.0) == 0.0);
     }
 }
 
@@ -337,4 +342,68 @@ fn deeper_and_browner_water_hides_more() {
     assert!(brown.red > brown.blue);
     let blue = view.colour(8.0, 0.0);
     assert!(blue.blue > blue.red);
+}
+
+#[test]
+fn lava_is_drawn_where_it_lies_and_goes_when_it_froze() {
+    let size = UVec2::new(150, 100);
+    let depth = |x: u32, y: u32| {
+        if x.abs_diff(64) + y.abs_diff(50) < 20 {
+            2.0
+        } else {
+            0.0
+        }
+    };
+    let depths = (0..size.x * size.y).map(|i| depth(i % size.x, i / size.x));
+    let terrain = crate::land(3, size, 2.5)
+        .with_layer(Layer::Lava, depths.collect())
+        .expect("valid");
+    let mut app = create_app(terrain.clone());
+    let read = move |query: Query<(&LavaChunk, &Mesh3d, &Transform)>, meshes: Res<Assets<Mesh>>| {
+        let mut vertices = 0;
+        let mut chunks = 0;
+        for (chunk, mesh, transform) in &query {
+            chunks += 1;
+            let mesh = meshes.get(&mesh.0).expect("a mesh");
+            let Some(VertexAttributeValues::Float32x3(places)) =
+                mesh.attribute(Mesh::ATTRIBUTE_POSITION)
+            else {
+                panic!("{:?} has no places", chunk.coord);
+            };
+            let Some(VertexAttributeValues::Float32x2(loads)) =
+                mesh.attribute(Mesh::ATTRIBUTE_UV_0)
+            else {
+                panic!("{:?} has no heat", chunk.coord);
+            };
+            for index in mesh.indices().expect("indices").iter() {
+                let world = transform.translation + Vec3::from(places[index]);
+                let at = terrain.grid().world_to_grid(world).round().as_uvec2();
+                let cell = terrain.grid().index(at.x, at.y);
+                let lava = terrain.lava().expect("lava")[cell];
+                if lava > 0.0 {
+                    vertices += 1;
+                    assert_eq!(places[index][1], terrain.ground(cell) + lava);
+                    assert_eq!(loads[index], [lava, 1.0], "fresh lava");
+                } else {
+                    assert!(places[index][1] < terrain.ground(cell));
+                }
+            }
+        }
+        (chunks, vertices)
+    };
+    let (chunks, vertices) = app.world_mut().run_system_once(read).expect("runs");
+    assert!(
+        chunks == 4 && vertices > 1000,
+        "{chunks} chunks, {vertices}"
+    );
+
+    let drawn = |query: Query<&LavaChunk, With<Mesh3d>>| query.iter().count();
+    let cells = size.element_product() as usize;
+    let mut terrain = app.world_mut().resource_mut::<Terrain>();
+    terrain
+        .set_layer(Layer::Lava, vec![0.0; cells])
+        .expect("valid");
+    app.update();
+    settle(&mut app);
+    assert_eq!(app.world_mut().run_system_once(drawn).expect("runs"), 0);
 }

@@ -4,13 +4,15 @@ use super::median;
 use bevy::math::{DVec2, UVec2};
 use bevy_erode::models::meander::*;
 
-/// Steps after which everything has had its turn.
-const ROUND: usize = 20;
+/// Steps after which everything has had its turn: the triangles are changed once
+/// in two times that the ground is settled.
+const ROUND: usize = 40;
 /// Length of a reach that is filled from a source of its own. units: m
 const REACH: f64 = 512.0;
 
-/// Water in this many channels side by side, each so long (m).
-fn rivers(count: u32, length: f64) -> f64 {
+/// Milliseconds of a step: water in this many channels side by side, each so
+/// long (m), on what `lay` makes of their ground.
+fn rivers<G: Ground>(count: u32, length: f64, lay: fn(GridGround) -> G) -> f64 {
     let plain = Plain {
         length,
         width: 384.0,
@@ -25,7 +27,7 @@ fn rivers(count: u32, length: f64) -> f64 {
         .expect("valid");
     let settings = MeanderingRiver::default();
     let speed = f64::from(settings.gravity) * plain.slope / f64::from(settings.drag);
-    let mut river = RiverSolver::new(settings, ground).expect("valid");
+    let mut river = RiverSolver::new(settings, lay(ground)).expect("valid");
     let sink = RiverSink {
         position: DVec2::new(0.5 * length, 0.0),
         half_size: DVec2::new(16.0, 1e6),
@@ -56,10 +58,10 @@ fn rivers(count: u32, length: f64) -> f64 {
     for id in others {
         river.remove_source(id);
     }
-    for _ in 0..10 * ROUND {
+    for _ in 0..5 * ROUND {
         river.step(0.1);
     }
-    let seconds = median(21, || {
+    let seconds = median(11, || {
         for _ in 0..ROUND {
             river.step(0.1);
         }
@@ -69,12 +71,33 @@ fn rivers(count: u32, length: f64) -> f64 {
     seconds * 1e3 / ROUND as f64
 }
 
-/// One river like the paper's.
-pub fn meander_300() -> f64 {
-    rivers(1, 3072.0)
+fn grid(ground: GridGround) -> GridGround {
+    ground
 }
 
-/// Twenty-four of them, a bit longer.
+fn mesh(ground: GridGround) -> MeshGround {
+    MeshGround::from_grid(&ground, MeshDetail::default()).expect("valid")
+}
+
+/// Length of one river like the paper's. units: m
+const SMALL: f64 = 3072.0;
+/// Of such rivers, a bit longer, this many have ten thousand particles.
+const MANY: u32 = 24;
+/// Length of each of the many. units: m
+const LONG: f64 = 4096.0;
+
+pub fn meander_300() -> f64 {
+    rivers(1, SMALL, grid)
+}
+
 pub fn meander_10000() -> f64 {
-    rivers(24, 4096.0)
+    rivers(MANY, LONG, grid)
+}
+
+pub fn meander_mesh_300() -> f64 {
+    rivers(1, SMALL, mesh)
+}
+
+pub fn meander_mesh_10000() -> f64 {
+    rivers(MANY, LONG, mesh)
 }

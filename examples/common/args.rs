@@ -31,6 +31,18 @@ pub struct Options {
     #[arg(long, value_name = "WxH", value_parser = size, default_value = "1280x720")]
     pub size: UVec2,
 
+    /// Draw no shadows: for slow machines
+    #[arg(long)]
+    pub no_shadows: bool,
+
+    /// Headless: draw pictures at twice their size and shrink them, for smooth edges
+    #[arg(long)]
+    pub smooth: bool,
+
+    /// Headless: write pictures of 256 colours, as small files
+    #[arg(long)]
+    pub palette: bool,
+
     /// Headless: give up after this much real time, in seconds
     #[arg(long, value_name = "S", value_parser = limit, default_value = "1800", allow_negative_numbers = true)]
     pub limit: Duration,

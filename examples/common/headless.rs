@@ -19,7 +19,7 @@ use bevy::{
 };
 
 use super::{
-    Film, Mode, Options, StageCamera,
+    Film, Mode, Options, StageCamera, picture,
     probe::{erosion_seconds, paint_relief},
 };
 
@@ -32,7 +32,7 @@ const FRAME: Duration = Duration::from_millis(16);
 /// So many frames in a row must be complete before the picture is taken.
 const STEADY_FRAMES: u32 = 3;
 /// Without any progress for this long, something is broken.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// A frame that takes this long past the limit will never end.
 const GRACE: Duration = Duration::from_secs(30);
 /// How often to tell how far it got.
@@ -179,10 +179,14 @@ impl Studio {
         let picture = picture
             .try_into_dynamic()
             .map_err(|error| fail(error.to_string()))?;
-        picture
-            .to_rgb8()
-            .save(path)
-            .map_err(|error| fail(error.to_string()))
+        let mut picture = picture.to_rgb8();
+        if self.options.smooth {
+            picture = picture::halve(&picture);
+        }
+        match self.options.palette {
+            true => picture::save_with_palette(&picture, path).map_err(|e| fail(e.to_string())),
+            false => picture.save(path).map_err(|e| fail(e.to_string())),
+        }
     }
 
     /// Switches the stage's camera and returns the image it films to.

@@ -20,18 +20,26 @@
 mod args;
 mod brush;
 mod film;
+mod hand;
 mod headless;
+mod land;
 mod mode;
+mod picture;
+mod plinth;
 mod probe;
+mod report;
 mod scenes;
 mod sky;
 mod stage;
 
 pub use args::Options;
-pub use brush::{BrushPlugin, Painting, Tool};
+pub use brush::{BrushPlugin, held};
 pub use film::Film;
+pub use hand::{Hand, HandPlugin};
+pub use land::Land;
 pub use mode::Mode;
-pub use scenes::{read_scene, scene_names};
+pub use report::Report;
+pub use scenes::scenes;
 pub use stage::{Stage, StageCamera, frame_camera};
 
 use bevy::{

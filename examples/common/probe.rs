@@ -55,14 +55,17 @@ pub fn paint_relief(world: &World, path: &Path) -> Result<(), String> {
         let spot = Spot {
             variation: Variation::at(at.as_vec2() * terrain.cell_size()),
             relative_height: (heights[cell] - lowest) / (highest - lowest).max(1e-3),
+            relief: highest - lowest,
             up: 1.0 / (1.0 + slope.length_squared()).sqrt(),
             soil: terrain.soil()[cell],
             change: heights[cell] - before.get(cell).unwrap_or(&heights[cell]),
-            water: terrain.water()[cell],
+            water: terrain.water_depth(at.x, at.y),
             measure: view.overlay.measure(terrain, at.x, at.y),
+            // The relief's own light shows it.
+            hollow: 0.0,
         };
         let mut colour = view.palette.colour(&spot, view.overlay);
-        let depth = terrain.water()[cell];
+        let depth = terrain.water_depth(at.x, at.y);
         if draws_water && depth > water.thinnest {
             let seen = water.colour(depth, terrain.suspended()[cell] / depth);
             // The sky in it, which a relief has no way to mirror.
@@ -75,8 +78,9 @@ pub fn paint_relief(world: &World, path: &Path) -> Result<(), String> {
     // Water lies level over its bed.
     let mut surface = heights.clone();
     if draws_water {
-        let depths = surface.iter_mut().zip(terrain.water());
-        depths.for_each(|(height, depth)| *height += depth);
+        for (cell, height) in surface.iter_mut().enumerate() {
+            *height += terrain.water_depth(cell as u32 % size.x, cell as u32 / size.x);
+        }
     }
     let surface = Heightmap::new(size, surface).map(|map| map.with_cell_size(terrain.cell_size()));
     surface

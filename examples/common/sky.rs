@@ -12,9 +12,10 @@ use bevy::{
 /// Texels along an edge: the sky is smooth, little is enough.
 const SIDE: u32 = 128;
 
-pub const ZENITH: LinearRgba = LinearRgba::rgb(0.06, 0.20, 0.55);
-pub const HORIZON: LinearRgba = LinearRgba::rgb(0.74, 0.86, 1.0);
-const BELOW: LinearRgba = LinearRgba::rgb(0.20, 0.33, 0.50);
+pub const ZENITH: LinearRgba = LinearRgba::rgb(0.07, 0.23, 0.60);
+pub const HORIZON: LinearRgba = LinearRgba::rgb(0.78, 0.88, 1.0);
+/// Mist, in which the land stands.
+const BELOW: LinearRgba = LinearRgba::rgb(0.38, 0.47, 0.55);
 const SUN: LinearRgba = LinearRgba::rgb(1.0, 0.85, 0.6);
 
 /// The sky seen in a direction.
@@ -23,7 +24,7 @@ fn colour(direction: Vec3, to_sun: Vec3) -> LinearRgba {
     let sky = if up > 0.0 {
         HORIZON.mix(&ZENITH, 1.0 - (1.0 - up).powf(3.0))
     } else {
-        HORIZON.mix(&BELOW, 1.0 - (1.0 + up).powf(3.0))
+        HORIZON.mix(&BELOW, 1.0 - (1.0 + up).powf(2.0))
     };
     let toward_sun = direction.dot(to_sun).max(0.0);
     let glow = 0.25 * toward_sun.powf(6.0) + 0.5 * toward_sun.powf(200.0);

@@ -10,7 +10,7 @@ use bevy::{
 use bevy_erode::prelude::*;
 use bevy_panorbit_camera::{EguiFocusIncludesHover, PanOrbitCamera, PanOrbitCameraPlugin};
 
-use super::{Mode, Options, probe, sky};
+use super::{Mode, Options, plinth, probe, sky};
 
 /// Sun, sky and an orbiting camera for a square of land around the origin,
 /// its lowest point near height 0. Does nothing where nothing is drawn.
@@ -54,8 +54,9 @@ impl Plugin for Stage {
             .insert_resource(*self)
             .insert_resource(DirectionalLightShadowMap { size: 2048 })
             .insert_resource(GlobalAmbientLight::NONE)
-            .add_systems(Startup, (spawn_sun, spawn_camera))
+            .add_systems(Startup, (spawn_sun, spawn_camera, choose_quality))
             .add_systems(Update, keep_above_ground);
+        plinth::build(app);
     }
 }
 
@@ -65,13 +66,13 @@ fn to_sun() -> Vec3 {
     Quat::from_rotation_y(azimuth) * Quat::from_rotation_x(-altitude) * Vec3::Z
 }
 
-fn spawn_sun(mut commands: Commands, stage: Res<Stage>) {
+fn spawn_sun(mut commands: Commands, stage: Res<Stage>, options: Res<Options>) {
     commands.spawn((
         Name::new("sun"),
         DirectionalLight {
             color: Color::srgb(1.0, 0.93, 0.82),
             illuminance: 25_000.0,
-            shadow_maps_enabled: true,
+            shadow_maps_enabled: !options.no_shadows,
             ..default()
         },
         Transform::default().looking_to(-to_sun(), Vec3::Y),
@@ -135,13 +136,29 @@ fn spawn_camera(
     ));
     // Without a GPU, smooth edges of land and shadow take most of a frame.
     if adapter.device_type == wgpu::DeviceType::Cpu {
-        camera.insert((Msaa::Off, ShadowFilteringMethod::Hardware2x2));
+        camera.insert(Msaa::Off);
+        if !options.smooth {
+            camera.insert(ShadowFilteringMethod::Hardware2x2);
+        }
     }
     if *mode == Mode::Offscreen {
-        let (width, height) = (options.size.x, options.size.y);
+        let fine = if options.smooth { 2 } else { 1 };
+        let (width, height) = (fine * options.size.x, fine * options.size.y);
         // egui draws on this format only.
         let target = Image::new_target_texture(width, height, TextureFormat::Rgba8UnormSrgb, None);
         camera.insert(RenderTarget::Image(images.add(target).into()));
+    }
+}
+
+/// A real graphics adapter has time for the finest ground, and so has a picture
+/// that is drawn once.
+fn choose_quality(
+    adapter: Res<RenderAdapterInfo>,
+    options: Res<Options>,
+    mut view: ResMut<TerrainView>,
+) {
+    if adapter.device_type != wgpu::DeviceType::Cpu || options.smooth {
+        view.quality = Quality::High;
     }
 }
 

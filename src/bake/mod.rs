@@ -24,14 +24,15 @@ pub(crate) use task::build;
 pub use task::{BakeFinished, BakeTask, BakedTerrain};
 
 use crate::{
-    forcing::{WaterSink, WaterSource},
+    forcing::{LavaSource, WaterSink, WaterSource},
     models::{
         Solver,
         droplet::{DropletSolver, Droplets},
+        meander::{MeanderingRiver, RiverStretch, Stretch},
     },
     terrain::{Grid, SettingsError, Terrain, in_range},
 };
-use bevy::math::Vec3;
+use bevy::prelude::*;
 use core::{
     fmt,
     sync::atomic::{AtomicBool, AtomicU32, Ordering},
@@ -90,10 +91,53 @@ impl BakeProgress {
     }
 }
 
-type Advance = Box<dyn FnMut(&mut Terrain, f32) + Send>;
-type Make = Box<dyn Fn(&Grid) -> Result<Advance, SettingsError> + Send + Sync>;
+/// A model at work.
+trait Work: Send {
+    fn advance(&mut self, terrain: &mut Terrain, dt: f32);
 
-/// A model to be baked: any [`Solver`], so rain too, or a spring.
+    /// The stage ends.
+    fn finish(&mut self, terrain: &mut Terrain) {
+        let _ = terrain;
+    }
+}
+
+impl<F: FnMut(&mut Terrain, f32) + Send> Work for F {
+    fn advance(&mut self, terrain: &mut Terrain, dt: f32) {
+        self(terrain, dt);
+    }
+}
+
+/// A river, once the terrain that it runs on is there.
+struct BakedRiver {
+    settings: MeanderingRiver,
+    stretch: Stretch,
+    place: Transform,
+    river: Option<RiverStretch>,
+}
+
+impl Work for BakedRiver {
+    fn advance(&mut self, terrain: &mut Terrain, dt: f32) {
+        if self.river.is_none() {
+            let settings = self.settings.clone();
+            // It was checked, so it can be.
+            self.river = RiverStretch::new(settings, self.stretch, &self.place, terrain).ok();
+        }
+        if let Some(river) = &mut self.river {
+            river.pass_water_on(terrain.flow().is_some());
+            river.step(terrain, dt);
+        }
+    }
+
+    fn finish(&mut self, terrain: &mut Terrain) {
+        if let Some(river) = &mut self.river {
+            river.write_back(terrain);
+        }
+    }
+}
+
+type Make = Box<dyn Fn(&Grid) -> Result<Box<dyn Work>, SettingsError> + Send + Sync>;
+
+/// A model to be baked: any [`Solver`], so rain too, a spring or a river.
 pub struct BakeModel {
     name: &'static str,
     make: Make,
@@ -110,8 +154,8 @@ impl BakeModel {
     pub fn new<S: Solver>(settings: S::Settings) -> Self {
         let make = move |grid: &Grid| {
             let mut solver = S::new(settings.clone(), grid)?;
-            let advance: Advance = Box::new(move |terrain, dt| solver.step(terrain, dt));
-            Ok(advance)
+            let work = move |terrain: &mut Terrain, dt: f32| solver.step(terrain, dt);
+            Ok(Box::new(work) as Box<dyn Work>)
         };
         Self {
             name: S::NAME,
@@ -124,10 +168,10 @@ impl BakeModel {
         let make = move |grid: &Grid| {
             source.check_at(grid, at)?;
             // It was checked, so it pours.
-            let advance: Advance = Box::new(move |terrain, dt| {
+            let work = move |terrain: &mut Terrain, dt: f32| {
                 let _ = source.pour(terrain, at, dt);
-            });
-            Ok(advance)
+            };
+            Ok(Box::new(work) as Box<dyn Work>)
         };
         Self {
             name: "WaterSource",
@@ -140,13 +184,47 @@ impl BakeModel {
         let make = move |grid: &Grid| {
             sink.check_at(grid, at)?;
             // It was checked, so it takes.
-            let advance: Advance = Box::new(move |terrain, dt| {
+            let work = move |terrain: &mut Terrain, dt: f32| {
                 let _ = sink.drain(terrain, at, dt);
-            });
-            Ok(advance)
+            };
+            Ok(Box::new(work) as Box<dyn Work>)
         };
         Self {
             name: "WaterSink",
+            make: Box::new(make),
+        }
+    }
+
+    /// A vent that pours lava at a world position.
+    pub fn vent(vent: LavaSource, at: Vec3) -> Self {
+        let make = move |grid: &Grid| {
+            vent.check_at(grid, at)?;
+            // It was checked, so it pours.
+            let work = move |terrain: &mut Terrain, dt: f32| {
+                let _ = vent.pour(terrain, at, dt);
+            };
+            Ok(Box::new(work) as Box<dyn Work>)
+        };
+        Self {
+            name: "LavaSource",
+            make: Box::new(make),
+        }
+    }
+
+    /// A river on a stretch of the land. At the end of its stage it is written
+    /// back into the layers.
+    pub fn river(settings: MeanderingRiver, stretch: Stretch, place: Transform) -> Self {
+        let make = move |grid: &Grid| {
+            stretch.check_on(&settings, &place, grid)?;
+            Ok(Box::new(BakedRiver {
+                settings: settings.clone(),
+                stretch,
+                place,
+                river: None,
+            }) as Box<dyn Work>)
+        };
+        Self {
+            name: "MeanderingRiver",
             make: Box::new(make),
         }
     }
@@ -166,16 +244,16 @@ enum Stage {
 }
 
 /// A stage that is ready to run.
-enum Work {
+enum ReadyStage {
     Droplets(Box<DropletSolver>, u64),
-    Models(Vec<Advance>, u64, f32),
+    Models(Vec<Box<dyn Work>>, u64, f32),
 }
 
-impl Work {
+impl ReadyStage {
     fn parts(&self) -> u64 {
         match self {
-            Work::Droplets(_, count) => count.div_ceil(DROPS_AT_ONCE),
-            Work::Models(_, steps, _) => *steps,
+            Self::Droplets(_, count) => count.div_ceil(DROPS_AT_ONCE),
+            Self::Models(_, steps, _) => *steps,
         }
     }
 
@@ -186,19 +264,22 @@ impl Work {
     ) -> Result<(), BakeError> {
         let parts = self.parts();
         match self {
-            Work::Droplets(mut solver, count) => {
+            Self::Droplets(mut solver, count) => {
                 for part in 0..parts {
                     let left = count - part * DROPS_AT_ONCE;
                     solver.rain(terrain, left.min(DROPS_AT_ONCE));
                     reached(part + 1)?;
                 }
             }
-            Work::Models(mut models, _, step) => {
+            Self::Models(mut models, _, step) => {
                 for part in 0..parts {
-                    for advance in &mut models {
-                        advance(terrain, step);
+                    for model in &mut models {
+                        model.advance(terrain, step);
                     }
                     reached(part + 1)?;
+                }
+                for model in &mut models {
+                    model.finish(terrain);
                 }
             }
         }
@@ -247,12 +328,12 @@ impl Bake {
     }
 
     /// Checks every setting and makes every solver before anything runs.
-    fn prepare(&self) -> Result<Vec<Work>, SettingsError> {
+    fn prepare(&self) -> Result<Vec<ReadyStage>, SettingsError> {
         let grid = self.terrain.grid();
         let work = |stage: &Stage| match stage {
             Stage::Droplets { settings, count } => {
                 let solver = DropletSolver::new(settings.clone(), grid)?;
-                Ok(Work::Droplets(Box::new(solver), *count))
+                Ok(ReadyStage::Droplets(Box::new(solver), *count))
             }
             Stage::Models {
                 models,
@@ -263,7 +344,7 @@ impl Bake {
                 in_range("Bake", "step", *step, 1e-6..=86_400.0)?;
                 let models = models.iter().map(|model| (model.make)(grid));
                 let steps = (f64::from(*seconds) / f64::from(*step)).round() as u64;
-                Ok(Work::Models(
+                Ok(ReadyStage::Models(
                     models.collect::<Result<_, _>>()?,
                     steps,
                     *step,

@@ -1,9 +1,9 @@
-//! What acts on the ground: edits, rain, evaporation, springs and drains.
+//! What acts on the ground: edits, rain, evaporation, springs, drains and vents.
 //!
 //! Each is a resource or a component whose presence turns it on, and each books
 //! what it really did in the terrain's ledger. In a step they act in the order
 //! of [`ForcingSystems`]. Without an app, use the solvers and
-//! [`WaterSource::pour`] and [`WaterSink::drain`].
+//! [`WaterSource::pour`], [`WaterSink::drain`] and [`LavaSource::pour`].
 
 mod disc;
 mod drops;
@@ -12,11 +12,13 @@ mod evaporation;
 mod rain;
 mod season;
 mod springs;
+mod vents;
 
 pub use evaporation::{Evaporation, EvaporationSolver};
 pub use rain::{Rain, RainPattern, RainSolver};
 pub use season::Season;
 pub use springs::{WaterSink, WaterSource};
+pub use vents::LavaSource;
 
 use crate::{
     models::plugin::ModelPlugin,
@@ -28,7 +30,7 @@ use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
 /// The sets within [`ErosionStepSystems::Forcing`], in this order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ForcingSystems {
-    /// [`WaterSource`]s pour, then [`WaterSink`]s take.
+    /// [`WaterSource`]s pour, then [`WaterSink`]s take, then [`LavaSource`]s pour.
     Springs,
     /// [`Rain`] falls.
     Rain,
@@ -51,6 +53,7 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
         .register_type::<Season>()
         .register_type::<WaterSource>()
         .register_type::<WaterSink>()
+        .register_type::<LavaSource>()
         .configure_sets(
             ErosionStep,
             (

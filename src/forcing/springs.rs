@@ -9,7 +9,7 @@
 //! A sink takes the same share of each cell's water, so that it never takes
 //! more than there is and the water's load goes with it.
 
-use super::{MAX_DEPTH, add_counted, disc::Disc, gain, tile_of};
+use super::{LavaSource, MAX_DEPTH, add_counted, disc::Disc, gain, tile_of};
 use crate::{
     models::plugin::ErosionFault,
     schedule::Erosion,
@@ -233,7 +233,7 @@ impl WaterSink {
 
 /// The cells around a world position: a disc, or the cell that covers the
 /// position if the disc is too small to reach a cell's centre.
-fn disc_at(
+pub(super) fn disc_at(
     model: &'static str,
     grid: &Grid,
     position: Vec3,
@@ -259,14 +259,19 @@ fn disc_at(
 }
 
 fn mark(terrain: &mut Terrain, disc: &Disc) {
-    let grid = *terrain.grid();
+    let tiles = tiles_of(terrain.grid(), disc);
+    terrain.mark_water_tiles(tiles);
+}
+
+/// The tiles that a disc reaches, by their numbers.
+pub(super) fn tiles_of(grid: &Grid, disc: &Disc) -> Vec<usize> {
     let mut tiles: Vec<usize> = disc
         .cells(grid.size())
-        .map(|(cell, _)| tile_of(&grid, cell))
+        .map(|(cell, _)| tile_of(grid, cell))
         .collect();
     tiles.sort_unstable();
     tiles.dedup();
-    terrain.mark_water_tiles(tiles);
+    tiles
 }
 
 /// The field that an error names when an entity stands outside the land.
@@ -289,11 +294,12 @@ impl Refused {
     }
 }
 
-/// Lets all sources pour, then all sinks take.
+/// Lets all sources pour, then all sinks take, then all vents pour.
 pub(super) fn run_springs(
     terrain: Option<ResMut<Terrain>>,
     sources: Query<(Entity, &WaterSource, &Transform)>,
     sinks: Query<(Entity, &WaterSink, &Transform)>,
+    vents: Query<(Entity, &LavaSource, &Transform)>,
     places: TransformHelper,
     time: Res<Time<Erosion>>,
     mut refused: Local<Refused>,
@@ -302,7 +308,7 @@ pub(super) fn run_springs(
     let Some(mut terrain) = terrain else {
         return;
     };
-    if sources.is_empty() && sinks.is_empty() {
+    if sources.is_empty() && sinks.is_empty() && vents.is_empty() {
         refused.entities.clear();
         return;
     }
@@ -316,9 +322,12 @@ pub(super) fn run_springs(
     let mut sources: Vec<_> = sources.collect();
     let sinks = sinks.iter().map(|(e, s, own)| (place(e, own), *s, e));
     let mut sinks: Vec<_> = sinks.collect();
+    let vents = vents.iter().map(|(e, s, own)| (place(e, own), *s, e));
+    let mut vents: Vec<_> = vents.collect();
     // The order in which a world holds its entities may differ from run to run.
     sources.sort_unstable_by_key(|(at, source, _)| source.order(*at));
     sinks.sort_unstable_by_key(|(at, sink, _)| sink.order(*at));
+    vents.sort_unstable_by_key(|(at, vent, _)| vent.order(*at));
 
     let dt = time.context().step_size().as_secs_f32();
     let mut wrong = Vec::new();
@@ -329,6 +338,11 @@ pub(super) fn run_springs(
     }
     for (at, sink, entity) in sinks {
         if let Err(error) = sink.drain(&mut terrain, at, dt) {
+            wrong.push((entity, error));
+        }
+    }
+    for (at, vent, entity) in vents {
+        if let Err(error) = vent.pour(&mut terrain, at, dt) {
             wrong.push((entity, error));
         }
     }

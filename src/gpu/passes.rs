@@ -567,6 +567,7 @@ fn is_loading(error: &bevy::shader::ShaderCacheError) -> bool {
 
 /// Makes the shaders known.
 pub(super) fn embed(app: &mut App) {
+    crate::shaders::load(app);
     load_shader_library!(app, "state.wgsl");
     load_shader_library!(app, "notes.wgsl");
     load_shader_library!(app, "books.wgsl");

@@ -312,7 +312,8 @@ impl TerrainMasks {
                             lives |= *flow > 0.0;
                         }
                         if let Some(wetness) = job.wetness.get_mut(cell - first) {
-                            let wet = (terrain.water()[cell] / soak).min(1.0);
+                            let depth = terrain.water_depth(x as u32, y as u32);
+                            let wet = (depth / soak).min(1.0);
                             *wetness = (*wetness - dried).max(wet);
                             lives |= *wetness > wet;
                         }

@@ -63,13 +63,13 @@ fn setup(mut commands: Commands) {
 /// Any material with a texture takes a mask, such as a splatting one of your own.
 fn paint(
     masks: Option<Res<TerrainMasks>>,
-    chunks: Query<&MeshMaterial3d<StandardMaterial>, Added<TerrainChunk>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
+    chunks: Query<&MeshMaterial3d<GroundMaterial>, Added<TerrainChunk>>,
+    mut materials: ResMut<Assets<GroundMaterial>>,
 ) {
     let Some(masks) = masks else { return };
     for chunk in &chunks {
         if let Some(mut material) = materials.get_mut(&chunk.0) {
-            material.base_color_texture = masks.image(Mask::Wetness);
+            material.base.base_color_texture = masks.image(Mask::Wetness);
         }
     }
 }

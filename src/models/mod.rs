@@ -3,6 +3,7 @@
 //! needed). [`plugin`] wires any of them into an app.
 
 pub mod droplet;
+pub mod lava;
 pub mod meander;
 pub mod memory;
 pub mod pipe;

@@ -1,34 +1,115 @@
-//! A ready tuning panel (feature `egui`): clock, models and view in one window.
+//! A ready tuning panel (feature `egui`).
 //!
 //! Add [`EguiPlugin`](bevy_egui::EguiPlugin) and [`ErosionPanelPlugin`] to any
-//! app. The panel shows whatever is there: models that are not inserted can be
-//! switched on, and everything a model can be told has a slider with its unit,
-//! an explanation and a way back to the default. It is a floating window, so
-//! pointer events over it are egui's and never reach the game.
+//! app. The panel shows whatever is there, in sections: the clock and who runs
+//! the models; every model with a switch and all its settings, each with unit,
+//! range, explanation and a way back to the default; plots and the ledger;
+//! brushes and undo; views and masks; bakes under way; with feature `serialize`
+//! scenes and presets, with `io` files. [`PanelSections`] takes more sections of
+//! your own.
+//!
+//! What the panel chooses but a game must do is in resources: [`PanelBrush`]
+//! makes edits where the pointer meets the ground, [`Shortcuts`] lists the
+//! game's keys (F1 shows them). While [`ErosionPanel::has_pointer`], the pointer
+//! is the panel's: it neither paints nor turns a camera.
+#![cfg_attr(
+    feature = "render",
+    doc = r#"
+```no_run
+use bevy::prelude::*;
+use bevy_erode::prelude::*;
 
-mod settings;
+/// Lets the player paint with the left button.
+fn paint(
+    pointer: Query<&Window>,
+    cameras: Query<(&Camera, &GlobalTransform)>,
+    ground: TerrainQuery,
+    panel: Res<ErosionPanel>,
+    time: Res<Time<Real>>,
+    buttons: Res<ButtonInput<MouseButton>>,
+    mut brush: ResMut<PanelBrush>,
+    mut edits: MessageWriter<TerrainEdit>,
+) -> Result {
+    let (camera, place) = cameras.single()?;
+    let at = pointer.single()?.cursor_position();
+    let ray = at.and_then(|at| camera.viewport_to_world(place, at).ok());
+    let hit = ray.filter(|_| !panel.has_pointer()).and_then(|ray| ground.raycast(ray, 1e5));
+    let is_held = buttons.pressed(MouseButton::Left);
+    let edit = brush.stroke(hit.map(|hit| hit.position), is_held, time.delta_secs());
+    edits.write_batch(edit);
+    Ok(())
+}
+```
+"#
+)]
 
-use crate::{
-    forcing::{Evaporation, Rain},
-    models::{
-        droplet::Droplets, pipe::PipeModel, plugin::ErosionFault, shallow_water::ShallowWater,
-        thermal::Thermal,
-    },
-    schedule::{Erosion, ErosionDiagnostics, ErosionPace, ErosionTime},
-    terrain::Terrain,
-};
-use bevy::{diagnostic::DiagnosticsStore, prelude::*};
-use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
+mod bakes;
+mod brush;
+mod clock;
+#[cfg(feature = "io")]
+mod files;
+mod masks;
+mod models;
+mod plots;
+mod pointer;
+#[cfg(feature = "serialize")]
+mod presets;
+mod rows;
+#[cfg(feature = "serialize")]
+mod scenes;
+mod sections;
+mod shortcuts;
+#[cfg(feature = "serialize")]
+mod status;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "render")]
+mod view;
+
+pub use brush::{BrushTool, PanelBrush};
+#[cfg(feature = "io")]
+pub use files::{ExportedField, ImportedField, PanelFiles};
+pub use plots::{PanelPlots, Plot};
+#[cfg(feature = "serialize")]
+pub use presets::PanelPresets;
+#[cfg(feature = "serialize")]
+pub use scenes::{PanelSceneOpened, PanelScenes};
+pub use sections::{PanelSection, PanelSections, PanelSide};
+pub use shortcuts::Shortcuts;
+
+use crate::models::plugin::ErosionFault;
+use bevy::{ecs::system::SystemState, prelude::*};
+use bevy_egui::{EguiContexts, EguiPreUpdateSet, EguiPrimaryContextPass, egui};
 
 /// Shows the panel.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ErosionPanelPlugin;
 
 impl Plugin for ErosionPanelPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<ErosionPanel>()
+            .init_resource::<PanelSections>()
+            .init_resource::<PanelBrush>()
+            .init_resource::<PanelPlots>()
+            .init_resource::<masks::MaskPreview>()
+            .init_resource::<bakes::BakeChoice>()
+            .init_resource::<Shortcuts>()
             .add_message::<ErosionFault>()
+            .add_systems(
+                PreUpdate,
+                // The pointer is where egui knows it to be now.
+                pointer::watch_pointer.after(EguiPreUpdateSet::BeginPass),
+            )
             .add_systems(Update, note_faults)
+            .add_systems(PostUpdate, plots::sample_plots)
             .add_systems(EguiPrimaryContextPass, show_panel);
+        #[cfg(feature = "serialize")]
+        {
+            app.init_resource::<PanelPresets>();
+            scenes::build(app);
+        }
+        #[cfg(feature = "io")]
+        app.init_resource::<PanelFiles>();
     }
 }
 
@@ -37,16 +118,36 @@ impl Plugin for ErosionPanelPlugin {
 pub struct ErosionPanel {
     /// Whether the panel is shown.
     pub visible: bool,
+    /// Whether the list of [`Shortcuts`] is shown. F1 changes it.
+    pub shortcuts: bool,
     /// What is wrong with a model's settings, until they change.
     fault: Option<String>,
+    pointer: pointer::PointerWatch,
 }
 
 impl Default for ErosionPanel {
     fn default() -> Self {
         Self {
             visible: true,
+            shortcuts: false,
             fault: None,
+            pointer: default(),
         }
+    }
+}
+
+impl ErosionPanel {
+    /// Whether the pointer is over the panel (or anything else of egui's), or
+    /// was pressed there and is still held. A game leaves it alone then. It is
+    /// known from `PreUpdate` on.
+    pub fn has_pointer(&self) -> bool {
+        self.pointer.is_taken()
+    }
+
+    /// Whether text is being typed into the panel. A game leaves the keys alone
+    /// then.
+    pub fn has_keyboard(&self) -> bool {
+        self.pointer.typing
     }
 }
 
@@ -57,262 +158,28 @@ fn note_faults(mut panel: ResMut<ErosionPanel>, mut faults: MessageReader<Erosio
 }
 
 fn show_panel(world: &mut World) {
-    if !world.resource::<ErosionPanel>().visible {
-        return;
-    }
-    let mut system_state = bevy::ecs::system::SystemState::<EguiContexts>::new(world);
-    let Ok(mut contexts) = system_state.get_mut(world) else {
+    let mut contexts = SystemState::<EguiContexts>::new(world);
+    let Ok(mut contexts) = contexts.get_mut(world) else {
         return;
     };
     let Ok(context) = contexts.ctx_mut() else {
         return;
     };
     let context = context.clone();
-    egui::Window::new("Erosion")
-        .anchor(egui::Align2::LEFT_TOP, [10.0, 10.0])
-        .default_width(290.0)
-        .vscroll(true)
-        .show(&context, |ui| {
-            show_clock(ui, world);
-            #[cfg(feature = "gpu")]
-            show_backend(ui, world);
-            if let Some(fault) = &world.resource::<ErosionPanel>().fault {
-                ui.colored_label(egui::Color32::LIGHT_RED, fault);
-            }
-            show_model::<Rain>(ui, world, "Rain", false, settings::rain);
-            show_model::<Evaporation>(ui, world, "Evaporation", false, settings::evaporation);
-            show_model::<Droplets>(ui, world, "Droplets", true, settings::droplets);
-            show_model::<PipeModel>(ui, world, "Water (pipe model)", false, settings::pipe);
-            show_model::<ShallowWater>(
-                ui,
-                world,
-                "Water (implicit)",
-                false,
-                settings::shallow_water,
-            );
-            show_model::<Thermal>(ui, world, "Thermal weathering", false, settings::thermal);
-            #[cfg(feature = "render")]
-            show_view(ui, world);
-            show_ledger(ui, world);
-        });
+    show(&context, world);
 }
 
-fn show_clock(ui: &mut egui::Ui, world: &mut World) {
-    let Some(mut time) = world.get_resource_mut::<Time<Erosion>>() else {
-        return;
-    };
-    ui.horizontal(|ui| {
-        let label = if time.is_paused() {
-            "▶ run"
-        } else {
-            "⏸ pause"
-        };
-        if ui.button(label).clicked() {
-            if time.is_paused() {
-                time.unpause();
-            } else {
-                time.pause();
-            }
-        }
-        if ui
-            .button("step")
-            .on_hover_text("Run a single step")
-            .clicked()
-        {
-            time.pause();
-            time.single_step(1);
-        }
-        ui.label(format!(
-            "{:.1} s, {} steps",
-            time.elapsed_secs(),
-            time.steps()
-        ));
-    });
-    let mut speed = time.speed();
-    let slider = egui::Slider::new(&mut speed, 0.0..=100.0)
-        .logarithmic(true)
-        .text("speed");
-    let slider = slider.smallest_positive(0.1);
-    if ui
-        .add(slider)
-        .on_hover_text("Erosion seconds per second")
-        .changed()
+/// Shows everything in an egui context.
+fn show(context: &egui::Context, world: &mut World) {
+    shortcuts::show(context, world);
+    if world.resource::<ErosionPanel>().visible {
+        sections::show(context, world);
+    }
+    // Keys are the game's, but for text: Space must not press a button that Tab
+    // came to.
+    if !context.text_edit_focused()
+        && let Some(focus) = context.memory(|memory| memory.focused())
     {
-        time.set_speed(speed);
-    }
-    if let Some(mut pace) = world.get_resource_mut::<ErosionPace>()
-        && let ErosionPace::Budget(ms) = *pace
-    {
-        let mut new = ms;
-        let slider = egui::Slider::new(&mut new, 0.5..=50.0).text("budget, ms a frame");
-        ui.add(slider)
-            .on_hover_text("Time that erosion may take; beyond it erosion slows down");
-        if new != ms {
-            *pace = ErosionPace::Budget(new);
-        }
-    }
-    let diagnostics = world.get_resource::<DiagnosticsStore>();
-    let value = |path| diagnostics.and_then(|store| store.get(path)?.smoothed());
-    if let (Some(ms), Some(behind)) = (
-        value(&ErosionDiagnostics::STEP_MS),
-        value(&ErosionDiagnostics::BEHIND),
-    ) {
-        let slow = if behind > 1e-3 { ", slowed down" } else { "" };
-        ui.label(format!("{ms:.2} ms a step{slow}"));
-    }
-}
-
-/// Who runs the models, and the choice of it.
-#[cfg(feature = "gpu")]
-fn show_backend(ui: &mut egui::Ui, world: &mut World) {
-    use crate::gpu::{ErosionBackend, ErosionBackendStatus};
-    let Some(status) = world.get_resource::<ErosionBackendStatus>().cloned() else {
-        return;
-    };
-    let Some(mut backend) = world.get_resource_mut::<ErosionBackend>() else {
-        return;
-    };
-    let mut choice = *backend;
-    ui.horizontal(|ui| {
-        ui.label("run by");
-        for (value, name) in [
-            (ErosionBackend::Auto, "auto"),
-            (ErosionBackend::Cpu, "CPU"),
-            (ErosionBackend::Gpu, "GPU"),
-        ] {
-            ui.selectable_value(&mut choice, value, name);
-        }
-        let now = if status.on_gpu {
-            "GPU runs"
-        } else {
-            "CPU runs"
-        };
-        ui.label(now)
-            .on_hover_text(status.adapter.as_deref().unwrap_or("no graphics adapter"));
-    });
-    for lack in &status.missing {
-        ui.small(lack);
-    }
-    for model in &status.on_host {
-        ui.small(format!("{model}: the host runs it"));
-    }
-    if choice != *backend {
-        *backend = choice;
-    }
-}
-
-/// A model's switch and settings. Settings are only marked as changed when the
-/// user changes them.
-fn show_model<
-    M: Resource<Mutability = bevy::ecs::component::Mutable> + Default + Clone + PartialEq,
->(
-    ui: &mut egui::Ui,
-    world: &mut World,
-    name: &str,
-    open: bool,
-    show: fn(&mut egui::Ui, &mut M),
-) {
-    egui::CollapsingHeader::new(name)
-        .default_open(open)
-        .show(ui, |ui| {
-            let mut on = world.contains_resource::<M>();
-            if ui.checkbox(&mut on, "on").changed() {
-                if on {
-                    world.init_resource::<M>();
-                } else {
-                    world.remove_resource::<M>();
-                }
-            }
-            let Some(mut model) = world.get_resource_mut::<M>() else {
-                return;
-            };
-            let mut edited = model.clone();
-            if ui.button("reset to defaults").clicked() {
-                edited = M::default();
-            }
-            show(ui, &mut edited);
-            if edited != *model {
-                *model = edited;
-                // It will be said again if it still holds.
-                world.resource_mut::<ErosionPanel>().fault = None;
-            }
-        });
-}
-
-#[cfg(feature = "render")]
-fn show_view(ui: &mut egui::Ui, world: &mut World) {
-    use crate::view::{Overlay, TerrainView, WaterView};
-    if let Some(mut view) = world.get_resource_mut::<TerrainView>() {
-        let mut edited = (view.overlay, view.before);
-        ui.horizontal_wrapped(|ui| {
-            ui.label("show");
-            for overlay in Overlay::ALL {
-                ui.selectable_value(&mut edited, (overlay, false), overlay.name());
-            }
-            ui.selectable_value(&mut edited, (Overlay::None, true), "before");
-        });
-        if edited != (view.overlay, view.before) {
-            (view.overlay, view.before) = edited;
-        }
-        if view.overlay != Overlay::None {
-            show_legend(ui, view.overlay, view.palette.range(view.overlay));
-        }
-    }
-    if let Some(mut view) = world.get_resource_mut::<WaterView>() {
-        let mut visible = view.visible;
-        if ui.checkbox(&mut visible, "draw water").changed() {
-            view.visible = visible;
-        }
-    }
-}
-
-/// The colours of an overlay and what their ends stand for.
-#[cfg(feature = "render")]
-fn show_legend(ui: &mut egui::Ui, overlay: crate::view::Overlay, range: f32) {
-    use crate::view::Overlay;
-    let unit = overlay.unit();
-    let (from, to) = match overlay {
-        Overlay::Change => (format!("+{range} {unit}"), format!("−{range} {unit}")),
-        _ => ("0".into(), format!("{range} {unit}")),
-    };
-    ui.horizontal(|ui| {
-        ui.label(from);
-        let (bar, _) = ui.allocate_exact_size(egui::vec2(140.0, 12.0), egui::Sense::hover());
-        let steps = 35;
-        for step in 0..steps {
-            let at = |step: i32| bar.left() + bar.width() * step as f32 / steps as f32;
-            let piece = egui::Rect::from_x_y_ranges(at(step)..=at(step + 1), bar.y_range());
-            let colour = Srgba::from(overlay.ramp((step as f32 + 0.5) / steps as f32));
-            let [r, g, b, _] = colour.to_u8_array();
-            let colour = egui::Color32::from_rgb(r, g, b);
-            ui.painter().rect_filled(piece, 0.0, colour);
-        }
-        ui.label(to);
-    });
-}
-
-fn show_ledger(ui: &mut egui::Ui, world: &mut World) {
-    let Some(terrain) = world.get_resource::<Terrain>() else {
-        return;
-    };
-    let size = terrain.size();
-    ui.separator();
-    ui.label(format!(
-        "{} × {} cells of {} m",
-        size.x,
-        size.y,
-        terrain.cell_size()
-    ));
-    // Running terms only: summing up every cell each frame would cost too much.
-    let solids = terrain.account.solids;
-    ui.label(format!(
-        "moved {:.0} m³, left {:.0} m³",
-        solids.moved, solids.left
-    ));
-    let drift = world
-        .get_resource::<DiagnosticsStore>()
-        .and_then(|store| store.get(&ErosionDiagnostics::MASS_DRIFT)?.value());
-    if let Some(drift) = drift {
-        ui.label(format!("mass drift {drift:.1e} of the total"));
+        context.memory_mut(|memory| memory.surrender_focus(focus));
     }
 }

@@ -18,6 +18,9 @@
 //! onto it in the same moment. A sleeping body wakes when the ground under it
 //! changes.
 //!
+//! Water and lava are no ground: bodies sink through them. Lava that freezes is,
+//! and carries bodies up as any ground that rises.
+//!
 //! Heightfields are thin. Give fast bodies the engine's continuous collision
 //! detection: avian's speculative collision is on by default, rapier's wants a
 //! `Ccd` component.

@@ -4,6 +4,7 @@ use super::place::{field_at, place_of};
 use crate::terrain::SettingsError;
 use core::fmt;
 use ron::error::{Error, SpannedError};
+use std::{fs, path::Path};
 
 /// Longest reason that is given: a broken file may make the parser quote all of it.
 const MOST_CHARACTERS: usize = 400;
@@ -36,6 +37,26 @@ impl fmt::Display for SceneError {
 }
 
 impl core::error::Error for SceneError {}
+
+/// Longest file of a scene or preset. units: bytes
+const MOST_BYTES: u64 = 16 << 20;
+
+/// The name and the text of a file.
+pub(super) fn read_text(path: &Path) -> Result<(String, String), SceneError> {
+    let name = path.display().to_string();
+    let failed = |reason: String| SceneError {
+        file: name.clone(),
+        place: None,
+        field: String::new(),
+        reason,
+    };
+    let about = fs::metadata(path).map_err(|error| failed(error.to_string()))?;
+    if !about.is_file() || about.len() > MOST_BYTES {
+        return Err(failed("it is no file of a scene".into()));
+    }
+    let text = fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    Ok((name, text))
+}
 
 /// A field and what is wrong with it.
 pub(super) struct Fault {

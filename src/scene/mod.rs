@@ -35,15 +35,23 @@ mod forcing;
 mod loader;
 mod open;
 mod place;
+mod preset;
+mod rivers;
+pub(crate) mod springs;
 
 pub use error::SceneError;
 pub use forcing::{SceneForcing, ScenePoint};
 #[cfg(feature = "render")]
 pub use loader::{ErosionSceneLoader, ErosionScenePlugin};
 pub use open::SceneEntity;
+pub use preset::ErosionPreset;
+pub use rivers::SceneRiver;
 
 use crate::{
-    models::{droplet::Droplets, pipe::PipeModel, shallow_water::ShallowWater, thermal::Thermal},
+    models::{
+        droplet::Droplets, lava::Lava, pipe::PipeModel, shallow_water::ShallowWater,
+        thermal::Thermal,
+    },
     terrain::{
         Borders, Grid, Layer, Terrain, TerrainError, in_range,
         landform::{Landform, LandformKind},
@@ -53,6 +61,7 @@ use bevy::{math::*, prelude::*};
 use error::{Fault, settings};
 use ron::{Options, extensions::Extensions, ser::PrettyConfig};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// A terrain with all that acts on it; see the [module](self).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TypePath)]
@@ -69,6 +78,8 @@ pub struct ErosionScene {
     pub models: SceneModels,
     /// Weather and springs.
     pub forcing: SceneForcing,
+    /// Rivers that meander.
+    pub rivers: Vec<SceneRiver>,
     /// From where to look.
     pub camera: SceneCamera,
     /// Erosion time until what the scene shows has happened. units: s
@@ -87,6 +98,7 @@ impl Default for ErosionScene {
             terrain: SceneTerrain::default(),
             models: SceneModels::default(),
             forcing: SceneForcing::default(),
+            rivers: Vec::new(),
             camera: SceneCamera::default(),
             seconds: 60.0,
             speed: 1.0,
@@ -164,6 +176,8 @@ pub struct SceneModels {
     pub pipe: Option<PipeModel>,
     /// Water that flows in long steps over soft ground; instead of `pipe`.
     pub shallow_water: Option<ShallowWater>,
+    /// Lava that flows and freezes.
+    pub lava: Option<Lava>,
     /// Slopes that crumble.
     pub thermal: Option<Thermal>,
 }
@@ -230,6 +244,15 @@ impl ErosionScene {
         }
     }
 
+    /// Reads a scene from a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read; otherwise as [`from_ron`](Self::from_ron).
+    pub fn read_file(path: impl AsRef<Path>) -> Result<Self, SceneError> {
+        let (name, text) = error::read_text(path.as_ref())?;
+        Self::from_ron(&name, &text)
+    }
+
     /// Writes the scene, such that [`from_ron`](Self::from_ron) reads it again.
     ///
     /// # Errors
@@ -278,6 +301,11 @@ impl ErosionScene {
         self.models.check()?;
         let extent = UVec2::from(self.terrain.size).as_vec2() * self.terrain.cell_size;
         self.forcing.check(extent)?;
+        let grid = Grid::new(self.terrain.size.into(), self.terrain.cell_size);
+        let grid = grid.map_err(terrain_fault)?;
+        for (number, river) in self.rivers.iter().enumerate() {
+            river.check(&format!("rivers[{number}]"), &grid)?;
+        }
         self.camera.check()?;
         // Beyond these, `Time<Erosion>` would not follow.
         range("seconds", self.seconds, 0.0, 1e9)?;
@@ -373,6 +401,9 @@ impl SceneModels {
                 let reason = "only one water model can run, and there is `pipe`";
                 return Err(Fault::new("models.shallow_water", reason));
             }
+        }
+        if let Some(lava) = &self.lava {
+            settings("models.lava", lava.check())?;
         }
         if let Some(thermal) = &self.thermal {
             settings("models.thermal", thermal.check())?;

@@ -1,6 +1,6 @@
 //! Opens a scene in an app, in place of the one before.
 
-use super::{ErosionScene, SceneError};
+use super::{ErosionScene, SceneError, SceneModels};
 use crate::{
     schedule::{Erosion, ErosionTime},
     terrain::Terrain,
@@ -15,7 +15,7 @@ pub struct SceneEntity;
 
 impl ErosionScene {
     /// Opens the scene: inserts its terrain, models and weather and spawns its
-    /// sources and sinks. What of these the scene does not have is removed, and
+    /// rivers, sources, sinks and vents. What of these the scene does not have is removed, and
     /// what the scene before spawned is despawned. Speed and step of
     /// `Time<Erosion>` become the scene's. The camera is left to you: see
     /// [`SceneCamera::transform`](super::SceneCamera::transform).
@@ -51,15 +51,37 @@ fn open(world: &mut World, terrain: Terrain, scene: ErosionScene) {
         world.despawn(entity);
     }
     scene.forcing.apply(world, &terrain);
+    for river in scene.rivers {
+        river.spawn(world);
+    }
     world.insert_resource(terrain);
-    set_resource(world, scene.models.droplets);
-    set_resource(world, scene.models.pipe);
-    set_resource(world, scene.models.shallow_water);
-    set_resource(world, scene.models.thermal);
+    scene.models.apply(world);
     if let Some(mut time) = world.get_resource_mut::<Time<Erosion>>() {
         time.set_speed(scene.speed);
         // It was checked, so it is a duration.
         time.set_step_size(Duration::try_from_secs_f32(scene.step).unwrap_or_default());
+    }
+}
+
+impl SceneModels {
+    /// The models of a world.
+    pub(super) fn of(world: &World) -> Self {
+        Self {
+            droplets: world.get_resource().cloned(),
+            pipe: world.get_resource().cloned(),
+            shallow_water: world.get_resource().cloned(),
+            lava: world.get_resource().cloned(),
+            thermal: world.get_resource().cloned(),
+        }
+    }
+
+    /// Takes the place of the former models.
+    pub(super) fn apply(self, world: &mut World) {
+        set_resource(world, self.droplets);
+        set_resource(world, self.pipe);
+        set_resource(world, self.shallow_water);
+        set_resource(world, self.lava);
+        set_resource(world, self.thermal);
     }
 }
 

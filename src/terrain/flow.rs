@@ -49,11 +49,19 @@ impl Terrain {
     }
 
     /// Discharge per metre of width at a cell's centre, along +X and +Z. Zero
-    /// outside the grid and where no water model has run. units: m²/s
+    /// outside the grid and where no water model has run. That of rivers is in
+    /// it. units: m²/s
     pub fn discharge(&self, x: u32, y: u32) -> Vec2 {
         let size = self.size();
-        let Some(flow) = self.flow.as_ref().filter(|_| x < size.x && y < size.y) else {
+        if x >= size.x || y >= size.y {
             return Vec2::ZERO;
+        }
+        let rivers = match self.has_streams() {
+            true => self.stream_discharge(x, y),
+            false => Vec2::ZERO,
+        };
+        let Some(flow) = &self.flow else {
+            return rivers;
         };
         let cell = self.grid().index(x, y);
         let west = match x {
@@ -64,7 +72,7 @@ impl Terrain {
             0 => flow.north_border[x as usize],
             _ => flow.south[cell - self.grid().width()],
         };
-        0.5 * Vec2::new(west + flow.east[cell], north + flow.south[cell])
+        0.5 * Vec2::new(west + flow.east[cell], north + flow.south[cell]) + rivers
     }
 
     /// Velocity of the water at a cell's centre, along +X and +Z. units: m/s
@@ -74,6 +82,6 @@ impl Terrain {
             return discharge;
         }
         // What is left where water has just run off would seem to race.
-        discharge / self.water()[self.grid().index(x, y)].max(100.0 * FILM)
+        discharge / self.water_depth(x, y).max(100.0 * FILM)
     }
 }

@@ -3,7 +3,8 @@
 //! Two sums stay constant whatever the models, the weather and the player do:
 //!
 //! ```text
-//! solids = bedrock + soil + suspended + carried + left − added + lost
+//! solids = bedrock + soil + suspended + lava + carried + lava_carried + left
+//!          − added + lost
 //! water  = standing + carried + evaporated + drained + left
 //!          − rained − poured − sea_inflow − added + lost
 //! ```
@@ -27,11 +28,15 @@ pub struct SolidsLedger {
     pub soil: f64,
     /// Suspended in water.
     pub suspended: f64,
+    /// Molten, on the ground.
+    pub lava: f64,
     /// Under way in droplets, a player's hand or a river.
     pub carried: f64,
+    /// Molten, in a player's hand.
+    pub lava_carried: f64,
     /// Gone over the border.
     pub left: f64,
-    /// Brought in by edits.
+    /// Brought in by edits and sources.
     pub added: f64,
     /// Lost by a method that does not conserve (`as_published()` only).
     pub lost: f64,
@@ -92,12 +97,14 @@ pub struct Ledger {
 impl SolidsLedger {
     /// All terms.
     #[cfg(feature = "io")]
-    pub(crate) fn terms(&self) -> [f64; 10] {
+    pub(crate) fn terms(&self) -> [f64; 12] {
         [
             self.bedrock,
             self.soil,
             self.suspended,
+            self.lava,
             self.carried,
+            self.lava_carried,
             self.left,
             self.added,
             self.lost,
@@ -109,7 +116,14 @@ impl SolidsLedger {
 
     /// The sum that must stay equal to [`initial`](Self::initial). units: m³
     pub fn balance(&self) -> f64 {
-        self.bedrock + self.soil + self.suspended + self.carried + self.left - self.added
+        self.bedrock
+            + self.soil
+            + self.suspended
+            + self.lava
+            + self.carried
+            + self.lava_carried
+            + self.left
+            - self.added
             + self.lost
     }
 

@@ -2,8 +2,9 @@
 //!
 //! Per cell, in metres: `bedrock` (an elevation), `soil`, `water` and
 //! `suspended` sediment (thicknesses ≥ 0), and optionally `hardness` (0 erodes
-//! freely … 1 not at all). Ground = bedrock + soil. See [`Grid`] for where a
-//! cell lies in the world.
+//! freely … 1 not at all) and `lava` (a thickness with its heat). Ground =
+//! bedrock + soil: lava and water lie on it. See [`Grid`] for where a cell lies
+//! in the world.
 
 mod borders;
 mod error;
@@ -11,11 +12,13 @@ mod flow;
 mod grid;
 mod hash;
 pub mod landform;
+mod lava;
 mod ledger;
 mod raycast;
 mod sample;
 #[cfg(feature = "io")]
 mod saved;
+mod stream;
 mod tiles;
 mod volumes;
 
@@ -25,10 +28,12 @@ pub use error::{SettingsError, TerrainError};
 pub use flow::{FILM, Flow};
 pub use grid::{Grid, TILE};
 pub use landform::Landform;
+pub(crate) use lava::LavaPlanes;
 pub use ledger::{Ledger, SolidsLedger, WaterLedger};
 pub use raycast::TerrainHit;
 pub use sample::GroundPoint;
-pub(crate) use volumes::SolidVolumes;
+pub(crate) use stream::StreamPatch;
+pub(crate) use volumes::StandingVolumes;
 #[cfg(feature = "io")]
 pub(crate) use {hash::StateHash, saved::TerrainParts};
 
@@ -52,6 +57,8 @@ pub enum Layer {
     Suspended,
     /// Resistance to erosion, 0 to 1.
     Hardness,
+    /// Thickness of molten rock. units: m
+    Lava,
 }
 
 impl core::fmt::Display for Layer {
@@ -62,6 +69,7 @@ impl core::fmt::Display for Layer {
             Layer::Water => "water",
             Layer::Suspended => "suspended",
             Layer::Hardness => "hardness",
+            Layer::Lava => "lava",
         })
     }
 }
@@ -76,6 +84,9 @@ impl Layer {
         }
     }
 }
+
+/// Stands before lava in a [hash](Terrain::state_hash).
+const LAVA_MARK: u32 = 0x4C41_5641;
 
 /// Tells one terrain from another: a clone or a replacement has a new one.
 #[derive(Debug, PartialEq, Eq)]
@@ -115,8 +126,12 @@ pub struct Terrain {
     water_rest: Vec<f32>,
     suspended: Vec<f32>,
     hardness: Option<Vec<f32>>,
+    /// Molten rock, once there is any.
+    lava: Option<LavaPlanes>,
     /// The moving water, once a water model has run.
     flow: Option<Flow>,
+    /// Water of rivers, beside that in `water`.
+    streams: Vec<StreamPatch>,
     borders: Borders,
     /// An elevation of this land. Solvers count heights from it, so that they
     /// compute alike at any altitude.
@@ -125,6 +140,7 @@ pub struct Terrain {
     /// For rays.
     bounds: HeightBounds,
     water_tiles: TileRevisions,
+    lava_tiles: TileRevisions,
     /// Running terms of the ledger; its standing volumes are summed on demand.
     pub(crate) account: Ledger,
 }
@@ -138,6 +154,8 @@ pub(crate) struct LayersMut<'a> {
     pub water_rest: &'a mut [f32],
     pub suspended: &'a mut [f32],
     pub hardness: Option<&'a [f32]>,
+    /// Empty until someone has asked for it by [`Terrain::let_melt`].
+    pub lava: Option<&'a mut LavaPlanes>,
     /// Empty until a water model has asked for it by [`Terrain::let_flow`].
     pub flow: Option<&'a mut Flow>,
     pub account: &'a mut Ledger,
@@ -168,12 +186,15 @@ impl Terrain {
             water_rest: zeros.clone(),
             suspended: zeros,
             hardness: None,
+            lava: None,
             flow: None,
+            streams: Vec::new(),
             borders: Borders::default(),
             datum: 0.0,
             tiles: TileRevisions::new(&grid),
             bounds: HeightBounds::new(&grid),
             water_tiles: TileRevisions::new(&grid),
+            lava_tiles: TileRevisions::new(&grid),
             account: Ledger::default(),
             grid,
         };
@@ -269,7 +290,8 @@ impl Terrain {
         &self.soil
     }
 
-    /// Depth of water, row by row. units: m
+    /// Depth of water, row by row; that of rivers is beside it, see
+    /// [`water_depth`](Self::water_depth). units: m
     pub fn water(&self) -> &[f32] {
         &self.water
     }
@@ -282,6 +304,18 @@ impl Terrain {
     /// Resistance to erosion (0 to 1), row by row, if the terrain has such a map.
     pub fn hardness(&self) -> Option<&[f32]> {
         self.hardness.as_deref()
+    }
+
+    /// Thickness of molten rock, row by row, if there is any. units: m
+    pub fn lava(&self) -> Option<&[f32]> {
+        self.lava.as_ref().map(|lava| &lava.depth[..])
+    }
+
+    /// Heat in the lava, row by row, if there is any: as thick as lava fresh
+    /// from the vent would be that holds as much. So heat by thickness is 1
+    /// where it is fresh and 0 where it is about to freeze. units: m
+    pub fn lava_heat(&self) -> Option<&[f32]> {
+        self.lava.as_ref().map(|lava| &lava.heat[..])
     }
 
     /// Elevation of the ground (bedrock + soil) of a cell by its index.
@@ -304,11 +338,7 @@ impl Terrain {
         let before = self.standing();
         self.replace_layer(layer, values)?;
         let after = self.standing();
-        self.account.solids.added +=
-            after.solids.bedrock + after.solids.soil + after.solids.suspended
-                - before.solids.bedrock
-                - before.solids.soil
-                - before.solids.suspended;
+        self.account.solids.added += after.solids.balance() - before.solids.balance();
         self.account.water.added += after.water.standing - before.water.standing;
         Ok(())
     }
@@ -345,6 +375,16 @@ impl Terrain {
         self.water_tiles.changed_since(revision)
     }
 
+    /// The number of the newest change of lava.
+    pub fn lava_revision(&self) -> u64 {
+        self.lava_tiles.current()
+    }
+
+    /// The 64 × 64 tiles whose lava changed after a revision; 0 gives all tiles.
+    pub fn lava_tiles_changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + '_ {
+        self.lava_tiles.changed_since(revision)
+    }
+
     /// Every volume of rock and water, in m³.
     pub fn ledger(&self) -> Ledger {
         let mut ledger = self.account;
@@ -352,6 +392,7 @@ impl Terrain {
         ledger.solids.bedrock = standing.solids.bedrock;
         ledger.solids.soil = standing.solids.soil;
         ledger.solids.suspended = standing.solids.suspended;
+        ledger.solids.lava = standing.solids.lava;
         ledger.solids.total = standing.solids.total;
         ledger.water.standing = standing.water.standing;
         ledger
@@ -379,7 +420,18 @@ impl Terrain {
             hash.floats(&flow.west_border);
             hash.floats(&flow.north_border);
         }
+        for stream in self.streams() {
+            hash.floats(&stream.depth);
+            hash.floats(&stream.fresh);
+        }
         hash.floats(self.hardness.as_deref().unwrap_or_default());
+        // Ground on which all lava froze is like ground that never had any.
+        if let Some(lava) = self.lava.as_ref().filter(|lava| !lava.is_empty()) {
+            hash.words([LAVA_MARK]);
+            hash.floats(&lava.depth);
+            hash.floats(&lava.rest);
+            hash.floats(&lava.heat);
+        }
         hash.finish()
     }
 
@@ -411,6 +463,7 @@ impl Terrain {
             water_rest: &mut self.water_rest,
             suspended: &mut self.suspended,
             hardness: self.hardness.as_deref(),
+            lava: self.lava.as_mut(),
             flow: self.flow.as_mut(),
             account: &mut self.account,
         }
@@ -440,9 +493,23 @@ impl Terrain {
         )
     }
 
+    /// Lava with its rest, and its heat, of a cell.
+    pub(crate) fn lava_parts(&self, index: usize) -> (f32, f32, f32) {
+        let lava = self.lava.as_ref();
+        lava.map_or((0.0, 0.0, 0.0), |lava| {
+            (lava.depth[index], lava.rest[index], lava.heat[index])
+        })
+    }
+
     /// Makes room for moving water; still water unless some moves already.
     pub(crate) fn let_flow(&mut self) {
         self.flow.get_or_insert_with(|| Flow::still(&self.grid));
+    }
+
+    /// Makes room for molten rock; there is none unless there was.
+    pub(crate) fn let_melt(&mut self) -> &mut LavaPlanes {
+        let cells = self.grid.cells();
+        self.lava.get_or_insert_with(|| LavaPlanes::none(cells))
     }
 
     /// Becomes what a copy of it was when it was made, and remains itself.
@@ -451,9 +518,11 @@ impl Terrain {
         core::mem::swap(&mut copy.id, &mut self.id);
         core::mem::swap(&mut copy.tiles, &mut self.tiles);
         core::mem::swap(&mut copy.water_tiles, &mut self.water_tiles);
+        core::mem::swap(&mut copy.lava_tiles, &mut self.lava_tiles);
         *self = copy;
         self.tiles.mark_all();
         self.water_tiles.mark_all();
+        self.lava_tiles.mark_all();
     }
 
     /// Marks tiles (by row-major number) as changed.
@@ -461,13 +530,24 @@ impl Terrain {
         self.tiles.mark(tiles);
     }
 
-    /// Marks the tiles of some columns and rows of cells as changed, and those
-    /// whose water changed.
-    pub(crate) fn mark_cells(&mut self, columns: Range<usize>, rows: Range<usize>, water: bool) {
-        match water {
-            true => self.water_tiles.mark_cells(columns, rows),
-            false => self.tiles.mark_cells(columns, rows),
+    /// Marks the tiles of some columns and rows of cells in which a layer
+    /// changed.
+    pub(crate) fn mark_cells(&mut self, columns: Range<usize>, rows: Range<usize>, layer: Layer) {
+        self.tiles_of(layer).mark_cells(columns, rows);
+    }
+
+    /// Where changes of a layer are noted.
+    fn tiles_of(&mut self, layer: Layer) -> &mut TileRevisions {
+        match layer {
+            Layer::Bedrock | Layer::Soil | Layer::Hardness => &mut self.tiles,
+            Layer::Water | Layer::Suspended => &mut self.water_tiles,
+            Layer::Lava => &mut self.lava_tiles,
         }
+    }
+
+    /// Marks tiles (by row-major number) whose lava changed.
+    pub(crate) fn mark_lava_tiles(&mut self, tiles: impl IntoIterator<Item = usize>) {
+        self.lava_tiles.mark(tiles);
     }
 
     /// Marks tiles (by row-major number) whose water changed.
@@ -490,11 +570,9 @@ impl Terrain {
             }
             Layer::Suspended => self.suspended = values,
             Layer::Hardness => self.hardness = Some(values),
+            Layer::Lava => self.lava = Some(LavaPlanes::fresh(values)),
         }
-        match layer {
-            Layer::Water | Layer::Suspended => self.water_tiles.mark_all(),
-            _ => self.tiles.mark_all(),
-        }
+        self.tiles_of(layer).mark_all();
         Ok(())
     }
 
@@ -514,9 +592,13 @@ impl Terrain {
         ledger.solids.bedrock = sum(&self.bedrock) + sum(&self.bedrock_rest);
         ledger.solids.soil = sum(&self.soil);
         ledger.solids.suspended = sum(&self.suspended);
+        if let Some(lava) = &self.lava {
+            ledger.solids.lava = sum(&lava.depth) + sum(&lava.rest);
+        }
         ledger.solids.total = sum_of(&self.bedrock, |v| f64::from(v.abs())) * area
             + ledger.solids.soil
-            + ledger.solids.suspended;
+            + ledger.solids.suspended
+            + ledger.solids.lava;
         ledger.water.standing = sum(&self.water) + sum(&self.water_rest);
         ledger
     }

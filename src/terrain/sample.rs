@@ -101,9 +101,15 @@ impl Terrain {
         Some(-normal.xz() / normal.y)
     }
 
-    /// Depth of the water at a position (its y is ignored). units: m
+    /// Depth of the water at a position (its y is ignored), that of rivers too.
+    /// units: m
     pub fn water_depth_at(&self, position: Vec3) -> Option<f32> {
-        Some(self.patch(position)?.blend(|i| self.water()[i]))
+        Some(self.patch(position)?.blend(|i| self.depth_of(i)))
+    }
+
+    /// Thickness of the lava at a position (its y is ignored). units: m
+    pub fn lava_depth_at(&self, position: Vec3) -> Option<f32> {
+        self.layer_at(Layer::Lava, position)
     }
 
     /// World height of the water's surface at a position (its y is ignored), or
@@ -113,8 +119,9 @@ impl Terrain {
         let patch = self.patch(position)?;
         let [mut level, mut weight] = [0.0, 0.0];
         for (cell, share) in patch.shares() {
-            if self.water()[cell] > super::FILM {
-                level += share * (self.ground(cell) + self.water()[cell]);
+            let depth = self.depth_of(cell);
+            if depth > super::FILM {
+                level += share * (self.ground(cell) + depth);
                 weight += share;
             }
         }
@@ -157,7 +164,7 @@ impl Terrain {
     }
 
     /// Value of a layer at a position (its y is ignored). A terrain without a
-    /// hardness map has hardness 0.
+    /// hardness map has hardness 0, and one without lava has none of it.
     pub fn layer_at(&self, layer: Layer, position: Vec3) -> Option<f32> {
         let values = match layer {
             Layer::Bedrock => self.bedrock(),
@@ -166,6 +173,10 @@ impl Terrain {
             Layer::Suspended => self.suspended(),
             Layer::Hardness => match self.hardness() {
                 Some(hardness) => hardness,
+                None => return self.patch(position).map(|_| 0.0),
+            },
+            Layer::Lava => match self.lava() {
+                Some(lava) => lava,
                 None => return self.patch(position).map(|_| 0.0),
             },
         };
@@ -192,6 +203,15 @@ impl Terrain {
             along(UVec2::new(west, y), UVec2::new(east, y)),
             along(UVec2::new(x, north), UVec2::new(x, south)),
         )
+    }
+
+    /// Depth of all water of a cell by its index.
+    fn depth_of(&self, cell: usize) -> f32 {
+        let width = self.grid().width();
+        match self.has_streams() {
+            true => self.water_depth((cell % width) as u32, (cell / width) as u32),
+            false => self.water()[cell],
+        }
     }
 
     fn patch(&self, position: Vec3) -> Option<Patch> {

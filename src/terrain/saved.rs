@@ -2,7 +2,7 @@
 //! again only if they fit.
 
 use super::{
-    Borders, Flow, Grid, Layer, Ledger, Terrain, TerrainError, TerrainId, check_layer,
+    Borders, Flow, Grid, LavaPlanes, Layer, Ledger, Terrain, TerrainError, TerrainId, check_layer,
     raycast::HeightBounds, tiles::TileRevisions,
 };
 
@@ -21,6 +21,7 @@ pub(crate) struct TerrainParts {
     pub account: Ledger,
     pub hardness: bool,
     pub flow: bool,
+    pub lava: bool,
     /// Newest revision of the ground and of the water.
     pub revisions: [u64; 2],
 }
@@ -32,6 +33,9 @@ impl TerrainParts {
         let mut lengths = vec![cells; 6 + usize::from(self.hardness)];
         if self.flow {
             lengths.extend([cells, cells, self.grid.height(), self.grid.width()]);
+        }
+        if self.lava {
+            lengths.extend([cells; 3]);
         }
         lengths
     }
@@ -51,6 +55,7 @@ impl Terrain {
             account: self.account,
             hardness: self.hardness.is_some(),
             flow: self.flow.is_some(),
+            lava: self.lava.is_some(),
             revisions: [self.tiles.current(), self.water_tiles.current()],
         }
     }
@@ -63,6 +68,9 @@ impl Terrain {
         if let Some(flow) = &self.flow {
             planes.extend([&flow.east[..], &flow.south]);
             planes.extend([&flow.west_border[..], &flow.north_border]);
+        }
+        if let Some(lava) = &self.lava {
+            planes.extend([&lava.depth[..], &lava.rest, &lava.heat]);
         }
         planes
     }
@@ -96,17 +104,25 @@ impl Terrain {
             hardness: parts.hardness.then(&mut next),
             bedrock_rest: next(),
             water_rest: next(),
+            streams: Vec::new(),
             flow: parts.flow.then(|| Flow {
                 east: next(),
                 south: next(),
                 west_border: next(),
                 north_border: next(),
             }),
+            lava: parts.lava.then(|| LavaPlanes {
+                depth: next(),
+                rest: next(),
+                heat: next(),
+            }),
             borders,
             datum: parts.datum,
             tiles: restored(parts.revisions[0], tiles)?,
             bounds: HeightBounds::new(&grid),
             water_tiles: restored(parts.revisions[1], water_tiles)?,
+            // No solver counts on these.
+            lava_tiles: TileRevisions::new(&grid),
             account: parts.account,
             grid,
         })
@@ -136,7 +152,8 @@ fn check(parts: &TerrainParts, planes: &[&[f32]]) -> Result<(), TerrainError> {
     for (layer, values) in layers.into_iter().zip(checked) {
         check_layer(&parts.grid, layer, values)?;
     }
-    let (rests, flow) = others.split_at(2);
+    let (rests, others) = others.split_at(2);
+    let (flow, lava) = others.split_at(if parts.flow { 4 } else { 0 });
     // NaN fails the comparison, so it is found too.
     let within = |planes: &[&[f32]], most: f32| {
         let mut values = planes.iter().flat_map(|plane| plane.iter());
@@ -147,6 +164,16 @@ fn check(parts: &TerrainParts, planes: &[&[f32]]) -> Result<(), TerrainError> {
     }
     if !within(flow, MOST_DISCHARGE) {
         return Err(TerrainError::Saved("flow"));
+    }
+    if let [depth, rest, heat] = lava {
+        check_layer(&parts.grid, Layer::Lava, depth)?;
+        if !within(&[rest], MOST_REST) {
+            return Err(TerrainError::Saved("low part"));
+        }
+        let mut heats = heat.iter().zip(*depth);
+        if !heats.all(|(heat, depth)| (0.0..=*depth).contains(heat)) {
+            return Err(TerrainError::Saved("heat"));
+        }
     }
     Ok(())
 }

@@ -14,21 +14,24 @@ struct TileSums {
     absolute: f64,
     soil: f64,
     suspended: f64,
+    lava: f64,
+    water: f64,
 }
 
-/// Volumes of solids by tile, and the revisions that they were summed at.
+/// Volumes by tile, and the revisions that they were summed at.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SolidVolumes {
+pub(crate) struct StandingVolumes {
     terrain: u64,
     ground: u64,
     water: u64,
+    lava: u64,
     tiles: Vec<TileSums>,
     /// Those of the rows of tiles: all tiles of a large world are many.
     rows: Vec<TileSums>,
 }
 
-impl SolidVolumes {
-    /// The ledger's solids now; its water is that of the running terms only.
+impl StandingVolumes {
+    /// The ledger now.
     pub fn ledger(&mut self, terrain: &Terrain) -> Ledger {
         if self.terrain != terrain.id.get() {
             let tiles = terrain.grid.tiles();
@@ -44,6 +47,7 @@ impl SolidVolumes {
         let water = terrain.water_tiles_changed_since(self.water);
         let mut changed: Vec<usize> = ground
             .chain(water)
+            .chain(terrain.lava_tiles_changed_since(self.lava))
             .map(|tile| (tile.y * wide + tile.x) as usize)
             .collect();
         changed.sort_unstable();
@@ -66,6 +70,7 @@ impl SolidVolumes {
             self.rows[row] = TileSums::total(&self.tiles[row * wide..(row + 1) * wide]);
         }
         (self.ground, self.water) = (terrain.revision(), terrain.water_revision());
+        self.lava = terrain.lava_revision();
 
         let area = terrain.grid.cell_area();
         let all = TileSums::total(&self.rows);
@@ -74,7 +79,9 @@ impl SolidVolumes {
         solids.bedrock = all.bedrock * area;
         solids.soil = all.soil * area;
         solids.suspended = all.suspended * area;
-        solids.total = all.absolute * area + solids.soil + solids.suspended;
+        solids.lava = all.lava * area;
+        solids.total = all.absolute * area + solids.soil + solids.suspended + solids.lava;
+        ledger.water.standing = all.water * area;
         ledger
     }
 }
@@ -86,6 +93,8 @@ impl TileSums {
             absolute: all.absolute + part.absolute,
             soil: all.soil + part.soil,
             suspended: all.suspended + part.suspended,
+            lava: all.lava + part.lava,
+            water: all.water + part.water,
         })
     }
 
@@ -103,6 +112,10 @@ impl TileSums {
             sums.absolute += super::sum_of(&terrain.bedrock[cells.clone()], |v| f64::from(v.abs()));
             sums.soil += sum(&terrain.soil);
             sums.suspended += sum(&terrain.suspended);
+            if let Some(lava) = &terrain.lava {
+                sums.lava += sum(&lava.depth) + sum(&lava.rest);
+            }
+            sums.water += sum(&terrain.water) + sum(&terrain.water_rest);
         }
         sums
     }

@@ -2,16 +2,21 @@
 //!
 //! Dirty chunks are copied, built on the async task pool, and swapped in all at
 //! once when the last of them is ready: neighbours always show the same moment,
-//! and water the same as the ground below it, so no crack opens between them.
+//! and water and lava the same as the ground below them, so no crack opens
+//! between them.
 //! Chunks that change their level of detail are taken along a few at a time.
 
 use super::{
     Overlay, TerrainView,
     brush_ring::{BrushRing, draw_ring},
+    coat::Coat,
+    ground::{self, GroundExtension, GroundMaterial},
+    lava::{self, LavaChunk, LavaMaterial, LavaView},
     levels::{Levels, choose_levels},
     mesh::{Baseline, ChunkSource, wet_look},
+    river::{RiverView, draw_particles},
     water::{
-        self, Surface, WaterChunk, WaterMaterial, WaterView,
+        self, Liquid, WaterChunk, WaterExtension, WaterMaterial, WaterView,
         mesh::{WaterChunkSource, is_near_water},
     },
 };
@@ -19,6 +24,7 @@ use crate::{parallel::Workers, schedule::ErosionSystems, terrain::Terrain};
 use bevy::{
     camera::{primitives::Aabb, visibility::NoAutoAabb},
     ecs::schedule::InternedScheduleLabel,
+    light::NotShadowCaster,
     math::*,
     prelude::*,
     tasks::{AsyncComputeTaskPool, Task, futures::check_ready},
@@ -38,15 +44,19 @@ impl Plugin for TerrainViewPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<TerrainView>()
             .init_resource::<WaterView>()
+            .init_resource::<LavaView>()
             .init_resource::<TerrainViewState>()
             .register_type::<TerrainView>()
             .register_type::<TerrainChunk>()
             .register_type::<WaterView>()
             .register_type::<WaterChunk>()
+            .register_type::<LavaView>()
+            .register_type::<LavaChunk>()
             .add_systems(
                 self.schedule,
                 (
                     mix_water,
+                    mix_lava,
                     lay_out_chunks,
                     choose_levels,
                     // In this order, the next build starts in the frame in
@@ -61,17 +71,23 @@ impl Plugin for TerrainViewPlugin {
                     .run_if(resource_exists::<Assets<StandardMaterial>>),
             );
         app.init_resource::<BrushRing>()
+            .init_resource::<RiverView>()
             .register_type::<BrushRing>()
+            .register_type::<RiverView>()
             .add_systems(
                 self.schedule,
-                draw_ring
+                // Both make meshes and materials.
+                (draw_ring, draw_particles)
+                    .chain()
                     .in_set(ErosionSystems::Output)
                     .run_if(resource_exists::<Assets<Mesh>>)
                     .run_if(resource_exists::<Assets<StandardMaterial>>),
             );
         #[cfg(feature = "picking")]
         super::picking::build(app);
+        ground::build(app);
         water::build(app);
+        lava::build(app);
     }
 }
 
@@ -92,16 +108,18 @@ pub struct TerrainViewState {
     pub(super) levels: Levels,
     chunks: UVec2,
     ground: Vec<GroundPiece>,
-    water: Vec<Option<WaterPiece>>,
-    water_surface: Option<Surface>,
-    /// Whether water is drawn, and what is too thin for it.
-    water_shown: (bool, u32),
+    ground_coat: Option<Coat<GroundMaterial>>,
+    water: Liquids<WaterMaterial>,
+    lava: Liquids<LavaMaterial>,
     baseline: Baseline,
     /// Chunks whose ground changed.
     dirty: BTreeSet<usize>,
     /// Chunks whose water changed.
     dirty_water: BTreeSet<usize>,
-    /// Chunks where the ground below and around water changed, if there is any.
+    /// Chunks whose lava changed.
+    dirty_lava: BTreeSet<usize>,
+    /// Chunks where the ground below and around water or lava changed, if there
+    /// is any.
     dirty_bed: BTreeSet<usize>,
     /// Chunks whose ground may look wetter or drier than it did.
     damp: BTreeSet<usize>,
@@ -118,6 +136,7 @@ struct Seen {
     terrain: u64,
     ground: u64,
     water: u64,
+    lava: u64,
 }
 
 impl Seen {
@@ -126,6 +145,7 @@ impl Seen {
             terrain: terrain.id.get(),
             ground: terrain.revision(),
             water: terrain.water_revision(),
+            lava: terrain.lava_revision(),
         }
     }
 }
@@ -138,7 +158,25 @@ struct GroundPiece {
     triangles: usize,
 }
 
-struct WaterPiece {
+/// The chunks of a liquid's surface.
+struct Liquids<M: Material> {
+    pieces: Vec<Option<LiquidPiece>>,
+    coat: Option<Coat<M>>,
+    /// Whether it is drawn, and what is too thin for it.
+    shown: (bool, u32),
+}
+
+impl<M: Material> Default for Liquids<M> {
+    fn default() -> Self {
+        Self {
+            pieces: Vec::new(),
+            coat: None,
+            shown: default(),
+        }
+    }
+}
+
+struct LiquidPiece {
     entity: Entity,
     /// None while the chunk is dry.
     mesh: Option<Handle<Mesh>>,
@@ -152,6 +190,8 @@ struct Job {
     water: Option<WaterChunkSource>,
     /// The chunk's water is to be drawn anew, or not at all if there is none.
     with_water: bool,
+    lava: Option<WaterChunkSource>,
+    with_lava: bool,
 }
 
 type MeshAndBounds = (Mesh, Aabb);
@@ -162,14 +202,17 @@ struct Built {
     /// With how wet it looks.
     ground: Option<(MeshAndBounds, u64)>,
     water: Option<Option<MeshAndBounds>>,
+    lava: Option<Option<MeshAndBounds>>,
 }
 
 impl TerrainViewState {
     /// Whether all meshes show the terrain as it is, as finely as they should.
     pub fn is_settled(&self, terrain: &Terrain) -> bool {
-        let dirty = [&self.dirty, &self.dirty_water, &self.dirty_bed, &self.damp];
+        let dirty = [&self.dirty, &self.damp, &self.dirty_bed];
+        let liquid = [&self.dirty_water, &self.dirty_lava];
+        let mut dirty = dirty.iter().chain(&liquid);
         self.seen == Seen::of(terrain)
-            && dirty.iter().all(|dirty| dirty.is_empty())
+            && dirty.all(|dirty| dirty.is_empty())
             && self.building.is_empty()
             && self.levels.is_settled()
     }
@@ -181,11 +224,12 @@ impl TerrainViewState {
         self.levels.level(number as usize).filter(|_| inside)
     }
 
-    /// Triangles of all meshes, ground and water.
+    /// Triangles of all meshes, of the ground, water and lava.
     pub fn triangles(&self) -> usize {
         let ground = self.ground.iter().map(|piece| piece.triangles);
-        let water = self.water.iter().flatten().map(|piece| piece.triangles);
-        ground.sum::<usize>() + water.sum::<usize>()
+        let liquid = self.water.pieces.iter().chain(&self.lava.pieces).flatten();
+        let liquid = liquid.map(|piece| piece.triangles);
+        ground.sum::<usize>() + liquid.sum::<usize>()
     }
 
     /// Meshes of the ground built so far.
@@ -211,12 +255,6 @@ impl TerrainViewState {
         &self.baseline
     }
 
-    /// Whether water of a chunk is drawn.
-    fn shows_water(&self, number: usize) -> bool {
-        let water = self.water.get(number).and_then(Option::as_ref);
-        water.is_some_and(|water| water.mesh.is_some())
-    }
-
     /// Chunks and the meshes of their ground.
     #[cfg(feature = "gpu")]
     pub(crate) fn ground_meshes(&self) -> impl Iterator<Item = (UVec2, AssetId<Mesh>)> + '_ {
@@ -227,7 +265,7 @@ impl TerrainViewState {
     /// Chunks and the meshes of their water, where there are any.
     #[cfg(feature = "gpu")]
     pub(crate) fn water_meshes(&self) -> impl Iterator<Item = (UVec2, AssetId<Mesh>)> + '_ {
-        let pieces = self.water.iter().enumerate();
+        let pieces = self.water.pieces.iter().enumerate();
         pieces.filter_map(|(number, piece)| {
             let mesh = piece.as_ref()?.mesh.as_ref()?;
             Some((self.coord(number), mesh.id()))
@@ -260,17 +298,36 @@ impl TerrainViewState {
     /// Forgets the terrain that was drawn.
     fn clear(&mut self, commands: &mut Commands) {
         let ground = self.ground.drain(..).map(|piece| piece.entity);
-        let water = self.water.drain(..).flatten().map(|piece| piece.entity);
-        for entity in ground.chain(water) {
+        for entity in ground {
             commands.entity(entity).try_despawn();
         }
-        // The material stays: it may be on something of the game's own.
         *self = Self {
-            water_surface: self.water_surface.take(),
+            water: self.water.cleared(commands),
+            lava: self.lava.cleared(commands),
             rebuilt: self.rebuilt,
             water_rebuilt: self.water_rebuilt,
             ..default()
         };
+    }
+}
+
+impl<M: Material> Liquids<M> {
+    /// Without any chunks. The material stays: it may be on something of the
+    /// game's own.
+    fn cleared(&mut self, commands: &mut Commands) -> Self {
+        for piece in self.pieces.drain(..).flatten() {
+            commands.entity(piece.entity).try_despawn();
+        }
+        Self {
+            coat: self.coat.take(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether it is drawn in a chunk.
+    fn shows(&self, number: usize) -> bool {
+        let piece = self.pieces.get(number).and_then(Option::as_ref);
+        piece.is_some_and(|piece| piece.mesh.is_some())
     }
 }
 
@@ -279,19 +336,49 @@ fn draws_water(view: &TerrainView, water_view: &WaterView) -> bool {
     water_view.visible && view.overlay == Overlay::None && !view.before
 }
 
+/// Whether it draws lava, in the same way.
+fn draws_lava(view: &TerrainView, lava_view: &LavaView) -> bool {
+    lava_view.visible && view.overlay == Overlay::None && !view.before
+}
+
 /// Makes the water's material, and brings changed settings to it.
 fn mix_water(
     view: Res<WaterView>,
+    terrain_view: Res<TerrainView>,
     mut state: ResMut<TerrainViewState>,
     mut standard: ResMut<Assets<StandardMaterial>>,
     mut water: Option<ResMut<Assets<WaterMaterial>>>,
 ) {
     let water = water.as_deref_mut();
-    match &state.water_surface {
+    match &state.water.coat {
         None => {
-            state.water_surface = Some(water::default_material(&view, water, &mut standard));
+            let quality = terrain_view.quality;
+            let coat = water::default_material(&view, quality, water, &mut standard);
+            state.water.coat = Some(coat);
         }
-        Some(surface) if view.is_changed() => surface.update(&view, water),
+        Some(coat) if view.is_changed() || terrain_view.is_changed() => {
+            let look = WaterExtension::new(&view, terrain_view.quality);
+            coat.change(water, |material| material.extension = look);
+        }
+        Some(_) => {}
+    }
+}
+
+/// The same for lava.
+fn mix_lava(
+    view: Res<LavaView>,
+    mut state: ResMut<TerrainViewState>,
+    mut standard: ResMut<Assets<StandardMaterial>>,
+    mut lava: Option<ResMut<Assets<LavaMaterial>>>,
+) {
+    let lava = lava.as_deref_mut();
+    match &state.lava.coat {
+        None => {
+            state.lava.coat = Some(lava::default_material(&view, lava, &mut standard));
+        }
+        Some(coat) if view.is_changed() => {
+            coat.change(lava, |material| material.extension = (&*view).into());
+        }
         Some(_) => {}
     }
 }
@@ -302,11 +389,14 @@ fn lay_out_chunks(
     terrain: Option<Res<Terrain>>,
     view: Res<TerrainView>,
     water_view: Res<WaterView>,
+    lava_view: Res<LavaView>,
     mut state: ResMut<TerrainViewState>,
     meshes: Res<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut standard: ResMut<Assets<StandardMaterial>>,
+    mut ground: Option<ResMut<Assets<GroundMaterial>>>,
 ) {
     let state = &mut *state;
+    let ground = ground.as_deref_mut();
     let Some(terrain) = terrain else {
         if state.seen != Seen::default() {
             state.clear(&mut commands);
@@ -322,25 +412,22 @@ fn lay_out_chunks(
         let thinnest = draws_water(&view, &water_view).then_some(water_view.thinnest);
         state.levels = Levels::new(&terrain, &state.baseline, thinnest);
         state.chunks = terrain.grid().chunks();
-        let material = materials.add(StandardMaterial {
-            perceptual_roughness: 0.95,
-            reflectance: 0.15,
-            ..default()
-        });
+        let look = GroundExtension::new(&view, terrain.grid(), &state.baseline);
+        let coat = ground::default_material(look, ground, &mut standard);
         let count = state.chunks.element_product() as usize;
         for number in 0..count {
             let coord = state.coord(number);
             let mesh = meshes.reserve_handle();
-            let entity = commands.spawn((
+            let mut entity = commands.spawn((
                 Name::new(format!("terrain chunk {}, {}", coord.x, coord.y)),
                 TerrainChunk { coord },
                 Mesh3d(mesh.clone()),
-                MeshMaterial3d(material.clone()),
                 Transform::from_translation(terrain.grid().chunk_corner(coord)),
                 // The view knows the bounds; an automatic one would scan every
                 // new mesh.
                 NoAutoAabb,
             ));
+            coat.dress(&mut entity);
             state.ground.push(GroundPiece {
                 entity: entity.id(),
                 mesh,
@@ -348,10 +435,17 @@ fn lay_out_chunks(
                 triangles: 0,
             });
         }
-        state.water.resize_with(count, || None);
+        state.ground_coat = Some(coat);
+        state.water.pieces.resize_with(count, || None);
+        state.lava.pieces.resize_with(count, || None);
         state.dirty.extend(0..count);
         state.dirty_water.extend(0..count);
+        state.dirty_lava.extend(0..count);
     } else {
+        if let Some(coat) = state.ground_coat.as_ref().filter(|_| view.is_changed()) {
+            let look = GroundExtension::new(&view, terrain.grid(), &state.baseline);
+            coat.change(ground, |material| material.extension = look);
+        }
         let changed = terrain.chunks_changed_since(state.seen.ground);
         if state.painted_elsewhere {
             let mut changed: BTreeSet<usize> = changed.collect();
@@ -370,11 +464,17 @@ fn lay_out_chunks(
                 state.dirty_water.extend(chunks);
             }
         }
+        // Lava is the host's, whoever paints the rest.
+        for tile in terrain.lava_tiles_changed_since(state.seen.lava) {
+            let chunks = terrain.grid().chunks_of_tile(tile);
+            state.dirty_lava.extend(chunks);
+        }
     }
     state.seen = seen;
     if view.is_changed() {
         let painted = TerrainView {
             detail: state.painted.detail,
+            quality: state.painted.quality,
             ..view.clone()
         };
         if state.painted != painted {
@@ -387,9 +487,14 @@ fn lay_out_chunks(
         draws_water(&view, &water_view),
         water_view.thinnest.to_bits(),
     );
-    if state.water_shown != shown {
-        state.water_shown = shown;
+    if state.water.shown != shown {
+        state.water.shown = shown;
         state.dirty_water.extend(0..state.ground.len());
+    }
+    let shown = (draws_lava(&view, &lava_view), lava_view.thinnest.to_bits());
+    if state.lava.shown != shown {
+        state.lava.shown = shown;
+        state.dirty_lava.extend(0..state.ground.len());
     }
 }
 
@@ -398,6 +503,7 @@ fn start_rebuild(
     terrain: Option<Res<Terrain>>,
     view: Res<TerrainView>,
     water_view: Res<WaterView>,
+    lava_view: Res<LavaView>,
     mut state: ResMut<TerrainViewState>,
 ) {
     let Some(terrain) = terrain else { return };
@@ -409,16 +515,19 @@ fn start_rebuild(
     let mut dirty_water = core::mem::take(&mut state.dirty_water);
     // Whether there is water to be seen depends on the water alone: ground that
     // moves where there was none brings none.
-    let mut dirty_bed = core::mem::take(&mut state.dirty_bed);
-    dirty_bed.retain(|&number| state.shows_water(number));
-    dirty_water.extend(dirty_bed);
+    let dirty_bed = core::mem::take(&mut state.dirty_bed);
+    let mut dirty_lava = core::mem::take(&mut state.dirty_lava);
     let other_level = state.levels.advance();
+    dirty_water.extend(dirty_bed.iter().filter(|n| state.water.shows(**n)));
+    dirty_lava.extend(dirty_bed.iter().filter(|n| state.lava.shows(**n)));
     dirty.extend(&other_level);
     dirty_water.extend(&other_level);
+    dirty_lava.extend(&other_level);
     let numbers: BTreeSet<usize> = dirty
         .iter()
         .chain(&damp)
         .chain(&dirty_water)
+        .chain(&dirty_lava)
         .copied()
         .collect();
     if numbers.is_empty() {
@@ -426,6 +535,7 @@ fn start_rebuild(
     }
     let numbers: Vec<usize> = numbers.into_iter().collect();
     let draws_water = draws_water(&view, &water_view);
+    let draws_lava = draws_lava(&view, &lava_view);
 
     let copy = |&number: &usize| {
         let coord = state.coord(number);
@@ -442,13 +552,21 @@ fn start_rebuild(
                 false => WaterChunkSource::copy_at(&terrain, coord, thinnest, detail),
             })
             .flatten();
+        let lava = (draws_lava && dirty_lava.contains(&number))
+            .then(|| {
+                let thinnest = lava_view.thinnest;
+                WaterChunkSource::copy_of(Liquid::Lava, &terrain, coord, thinnest, detail)
+            })
+            .flatten();
         Job {
             number,
             ground: with_ground
                 .then(|| ChunkSource::copy_at(&terrain, &state.baseline, &view, coord, detail)),
             with_water: water.is_some()
-                || state.shows_water(number) && dirty_water.contains(&number),
+                || state.water.shows(number) && dirty_water.contains(&number),
             water,
+            with_lava: lava.is_some() || state.lava.shows(number) && dirty_lava.contains(&number),
+            lava,
         }
     };
     let mut shares: Vec<(&[usize], Vec<Job>)> = numbers
@@ -462,7 +580,7 @@ fn start_rebuild(
     };
     workers.each(shares.iter_mut(), |(share, jobs)| {
         jobs.extend(share.iter().map(copy));
-        jobs.retain(|job| job.ground.is_some() || job.with_water);
+        jobs.retain(|job| job.ground.is_some() || job.with_water || job.with_lava);
     });
 
     let shares: Vec<Vec<Job>> = shares.into_iter().map(|(_, jobs)| jobs).collect();
@@ -483,6 +601,9 @@ impl Job {
             water: self
                 .with_water
                 .then(|| self.water.as_ref().map(WaterChunkSource::build)),
+            lava: self
+                .with_lava
+                .then(|| self.lava.as_ref().map(WaterChunkSource::build)),
         }
     }
 }
@@ -508,6 +629,7 @@ fn finish_rebuild(
         number,
         ground,
         water,
+        lava,
     } in built
     {
         let coord = state.coord(number);
@@ -540,8 +662,23 @@ fn finish_rebuild(
                 true => (mesh, bounds_with_room(&terrain, coord)),
                 false => (mesh, bounds),
             });
-            let corner = terrain.grid().chunk_corner(state.coord(number));
-            state.show_water(&mut commands, &mut meshes, number, corner, water);
+            state.water_rebuilt += u64::from(water.is_some());
+            let corner = terrain.grid().chunk_corner(coord);
+            let water = state.water.show(&mut meshes, &mut commands, number, water);
+            if let Some(mut chunk) = water {
+                let name = Name::new(format!("water chunk {}, {}", coord.x, coord.y));
+                let place = Transform::from_translation(corner);
+                chunk.insert((name, WaterChunk { coord }, place));
+            }
+        }
+        if let Some(lava) = lava {
+            let corner = terrain.grid().chunk_corner(coord);
+            let lava = state.lava.show(&mut meshes, &mut commands, number, lava);
+            if let Some(mut chunk) = lava {
+                let name = Name::new(format!("lava chunk {}, {}", coord.x, coord.y));
+                let place = Transform::from_translation(corner);
+                chunk.insert((name, LavaChunk { coord }, place));
+            }
         }
     }
 }
@@ -553,9 +690,9 @@ fn bounds_with_room(terrain: &Terrain, chunk: UVec2) -> Aabb {
     let (first, last) = grid.chunk_cells(chunk);
     let (mut lowest, mut highest) = (f32::INFINITY, f32::NEG_INFINITY);
     for y in first.y..=last.y {
-        for cell in grid.index(first.x, y)..=grid.index(last.x, y) {
-            let ground = terrain.ground(cell);
-            let level = ground + terrain.water()[cell];
+        for x in first.x..=last.x {
+            let ground = terrain.ground(grid.index(x, y));
+            let level = ground + terrain.water_depth(x, y);
             (lowest, highest) = (lowest.min(ground), highest.max(level));
         }
     }
@@ -580,7 +717,7 @@ impl TerrainViewState {
             let coord = self.coord(number);
             let bounds = bounds_with_room(terrain, coord);
             let ground = self.ground.get(number).map(|piece| piece.entity);
-            let water = self.water.get(number).and_then(Option::as_ref);
+            let water = self.water.pieces.get(number).and_then(Option::as_ref);
             let water = water.filter(|piece| piece.mesh.is_some());
             for entity in ground.into_iter().chain(water.map(|piece| piece.entity)) {
                 commands.entity(entity).try_insert(bounds);
@@ -591,49 +728,42 @@ impl TerrainViewState {
                 near.extend((coord.x.saturating_sub(1)..to.x).map(|x| (row + x) as usize));
             }
         }
-        let thinnest = f32::from_bits(self.water_shown.1);
+        let thinnest = f32::from_bits(self.water.shown.1);
         near.retain(|&number| {
             let needs_water = || is_near_water(terrain, self.coord(number), thinnest);
-            !self.shows_water(number) || !needs_water()
+            !self.water.shows(number) || !needs_water()
         });
         self.dirty_water.append(&mut near);
     }
+}
 
-    /// Puts the new surface of a chunk's water in place of the old.
-    fn show_water(
+impl<M: Material> Liquids<M> {
+    /// Puts the new surface of a chunk in place of the old. Returns the chunk's
+    /// entity if it is new.
+    fn show<'a>(
         &mut self,
-        commands: &mut Commands,
         meshes: &mut Assets<Mesh>,
+        commands: &'a mut Commands,
         number: usize,
-        corner: Vec3,
-        water: Option<MeshAndBounds>,
-    ) {
-        let coord = self.coord(number);
-        let Some(slot) = self.water.get_mut(number) else {
-            return;
-        };
-        let Some((mesh, bounds)) = water else {
+        surface: Option<MeshAndBounds>,
+    ) -> Option<EntityCommands<'a>> {
+        let slot = self.pieces.get_mut(number)?;
+        let Some((mesh, bounds)) = surface else {
             if let Some(piece) = slot
                 && piece.mesh.take().is_some()
             {
                 piece.triangles = 0;
                 commands.entity(piece.entity).try_remove::<(Mesh3d, Aabb)>();
             }
-            return;
+            return None;
         };
-        self.water_rebuilt += 1;
+        let is_new = slot.is_none();
         let piece = slot.get_or_insert_with(|| {
-            let mut chunk = commands.spawn((
-                Name::new(format!("water chunk {}, {}", coord.x, coord.y)),
-                WaterChunk { coord },
-                Transform::from_translation(corner),
-                Visibility::default(),
-                NoAutoAabb,
-            ));
-            if let Some(surface) = &self.water_surface {
-                surface.dress(&mut chunk);
+            let mut chunk = commands.spawn((Visibility::default(), NotShadowCaster, NoAutoAabb));
+            if let Some(coat) = &self.coat {
+                coat.dress(&mut chunk);
             }
-            WaterPiece {
+            LiquidPiece {
                 entity: chunk.id(),
                 mesh: None,
                 triangles: 0,
@@ -642,8 +772,8 @@ impl TerrainViewState {
         piece.triangles = triangles(&mesh);
         let handle = meshes.add(mesh);
         piece.mesh = Some(handle.clone());
-        commands
-            .entity(piece.entity)
-            .try_insert((Mesh3d(handle), bounds));
+        let mut chunk = commands.entity(piece.entity);
+        chunk.try_insert((Mesh3d(handle), bounds));
+        is_new.then_some(chunk)
     }
 }

@@ -1,7 +1,8 @@
-//! Colours of the ground by material, slope and height.
+//! Colours of the ground by material, slope and height. `colours.wgsl` says the
+//! same to the GPU.
 
 use super::overlay::Overlay;
-use bevy::{math::Vec2, prelude::*};
+use bevy::{math::Vec2, prelude::*, render::render_resource::ShaderType};
 
 /// Colours of the ground, in linear RGB.
 #[derive(Reflect, Clone, Debug, PartialEq)]
@@ -22,6 +23,9 @@ pub struct Palette {
     /// Height above which snow lies, as a share of the land's relief; above 1
     /// there is none.
     pub snow_line: f32,
+    /// Relief of the lowest land that has snow; on half as much again it
+    /// reaches down to the snow line. units: m
+    pub snow_relief: f32,
     /// Thickness at which a deposit hides what is below. units: m
     pub deposit_cover: f32,
     /// Change of height that [`Overlay::Change`] shows in full colour. units: m
@@ -34,6 +38,9 @@ pub struct Palette {
     pub discharge_range: f32,
     /// Share of sediment that [`Overlay::Sediment`] shows in full colour.
     pub sediment_range: f32,
+    /// Thickness of fresh deposits that [`Overlay::River`] shows in full
+    /// colour. units: m
+    pub fresh_range: f32,
 }
 
 impl Default for Palette {
@@ -50,12 +57,14 @@ impl Default for Palette {
             deposit: colour(0xb09a74),
             snow: colour(0xf2f4f7),
             snow_line: 0.78,
+            snow_relief: 140.0,
             deposit_cover: 1.2,
             overlay_range: 8.0,
             depth_range: 5.0,
             velocity_range: 4.0,
             discharge_range: 10.0,
             sediment_range: 0.1,
+            fresh_range: 4.0,
         }
     }
 }
@@ -86,8 +95,12 @@ pub struct Spot {
     pub variation: Variation,
     /// Height as a share of the land's relief at the start.
     pub relative_height: f32,
+    /// The land's relief at the start. units: m
+    pub relief: f32,
     /// Upward part of the normal: 1 is flat.
     pub up: f32,
+    /// How the ground around lies: from −1 on a crest to 1 in a gully.
+    pub hollow: f32,
     /// Thickness of loose ground. units: m
     pub soil: f32,
     /// Change of the ground since the start. units: m
@@ -101,6 +114,47 @@ pub struct Spot {
 /// How dark water makes the ground that it wets, 0 to 1, by its depth in metres.
 pub(super) fn wetness(depth: f32) -> f32 {
     ramp(depth, 0.0, 0.05)
+}
+
+/// How the ground around lies, from −1 on a crest to 1 in a gully, by how far it
+/// lies below the mean of the cells beside it, in cells.
+pub(super) fn hollow(below: f32) -> f32 {
+    let bent = 4.0 * below.clamp(-1e6, 1e6);
+    bent / (1.0 + bent.abs())
+}
+
+/// A palette for shaders, with the land that it paints; `colours.wgsl` has its twin.
+#[derive(ShaderType, Reflect, Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct PaletteUniform {
+    rock: Vec4,
+    cliff: Vec4,
+    soil: Vec4,
+    grass: Vec4,
+    deposit: Vec4,
+    snow: Vec4,
+    lowest: f32,
+    relief: f32,
+    snow_line: f32,
+    deposit_cover: f32,
+}
+
+impl PaletteUniform {
+    /// The palette for a land of some lowest height and relief above it.
+    pub fn new(palette: &Palette, lowest: f32, relief: f32) -> Self {
+        let colour = |colour: LinearRgba| Vec4::new(colour.red, colour.green, colour.blue, 1.0);
+        Self {
+            rock: colour(palette.rock),
+            cliff: colour(palette.cliff),
+            soil: colour(palette.soil),
+            grass: colour(palette.grass),
+            deposit: colour(palette.deposit),
+            snow: colour(palette.snow),
+            lowest,
+            relief,
+            snow_line: palette.snow_line_of(relief),
+            deposit_cover: palette.deposit_cover,
+        }
+    }
 }
 
 impl Palette {
@@ -122,7 +176,14 @@ impl Palette {
             Overlay::Velocity => self.velocity_range,
             Overlay::Discharge => self.discharge_range,
             Overlay::Sediment => self.sediment_range,
+            Overlay::River => self.fresh_range,
         }
+    }
+
+    /// The share of a land's relief above which snow lies: low hills have none.
+    fn snow_line_of(&self, relief: f32) -> f32 {
+        let least = self.snow_relief.max(1e-3);
+        self.snow_line + ramp(relief, 1.5 * least, least)
     }
 
     fn ground(&self, spot: &Spot) -> LinearRgba {
@@ -138,26 +199,27 @@ impl Palette {
         let gentle = ramp(spot.up + vary * 0.12, 0.78, 0.93);
         let low = ramp(spot.relative_height + vary * 0.25, 0.75, 0.40);
         let old_soil = spot.soil - spot.change.max(0.0);
-        let earth = self.soil.mix(&self.grass, gentle * low);
+        let grass = shade(self.grass, 0.8 + 0.4 * bars);
+        let earth = self.soil.mix(&grass, gentle * low);
         // Plants take hold on bare gentle ground too, a little.
         let cover = ramp(old_soil, 0.0, 0.4).max(gentle * low * 0.75);
         colour = colour.mix(&earth, cover);
 
         // Deposits are never one colour: bars of gravel, damp and overgrown parts.
         let fresh = ramp(spot.change.min(spot.soil), 0.02, self.deposit_cover);
-        let overgrown = ramp(bars + vary * 0.3, 0.45, 0.85) * gentle * low * 0.7;
-        let deposit = shade(self.deposit, 0.86 + 0.28 * bars).mix(&self.grass, overgrown);
+        let overgrown = ramp(bars + vary * 0.3, 0.25, 0.65) * gentle * low * 0.85;
+        let deposit = shade(self.deposit, 0.86 + 0.28 * bars).mix(&grass, overgrown);
         colour = colour.mix(&deposit, fresh * (0.75 + 0.2 * blotch));
 
-        let high = ramp(
-            spot.relative_height + vary * 0.12,
-            self.snow_line,
-            self.snow_line + 0.08,
-        );
+        // Wind sweeps crests bare, gullies keep their snow.
+        let line = self.snow_line_of(spot.relief);
+        let lies = spot.relative_height + vary * 0.12 + 0.03 * spot.hollow;
+        let high = ramp(lies, line, line + 0.08);
         let holds = ramp(spot.up + vary * 0.1, 0.62, 0.80);
         colour = colour.mix(&self.snow, high * holds);
         let wet = wetness(spot.water);
-        shade(colour, (1.0 + vary * 0.16) * (1.0 - 0.35 * wet))
+        let open = openness(spot.hollow);
+        shade(colour, (1.0 + vary * 0.16) * (1.0 - 0.35 * wet) * open)
     }
 
     /// A measure of the water over grey land.
@@ -196,6 +258,11 @@ fn shade(colour: LinearRgba, factor: f32) -> LinearRgba {
     )
 }
 
+/// How much of the sky lights a place: less in a gully than on a crest.
+fn openness(hollow: f32) -> f32 {
+    1.0 - hollow * if hollow > 0.0 { 0.32 } else { 0.16 }
+}
+
 /// 0 at `from`, 1 at `to` (which may be smaller), smooth between.
 pub(super) fn ramp(value: f32, from: f32, to: f32) -> f32 {
     let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
@@ -219,4 +286,41 @@ fn value_noise(at: Vec2) -> f32 {
     let north = blend(corner(0, 0), corner(1, 0), t.x);
     let south = blend(corner(0, 1), corner(1, 1), t.x);
     blend(north, south, t.y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How bright a flat summit is on a land of some relief.
+    fn summit(relief: f32) -> f32 {
+        let spot = Spot {
+            relative_height: 1.0,
+            relief,
+            up: 1.0,
+            ..Spot::default()
+        };
+        Palette::default().colour(&spot, Overlay::None).luminance()
+    }
+
+    #[test]
+    fn snow_lies_on_mountains_and_not_on_low_hills() {
+        assert!(summit(300.0) > 0.6, "{}", summit(300.0));
+        assert!(summit(60.0) < 0.4, "{}", summit(60.0));
+    }
+
+    #[test]
+    fn gullies_are_darker_than_crests() {
+        let shade = |below: f32| {
+            let spot = Spot {
+                up: 0.9,
+                hollow: hollow(below),
+                ..Spot::default()
+            };
+            Palette::default().colour(&spot, Overlay::None).luminance()
+        };
+        assert!(shade(0.5) < 0.85 * shade(0.0) && shade(0.0) < shade(-0.5));
+        // However deep the pit, the colour stays one.
+        assert!(hollow(1e30) <= 1.0 && hollow(-1e30) >= -1.0 && shade(1e30) > 0.0);
+    }
 }

@@ -4,7 +4,7 @@ use super::{
     ChunkDetail, Detail, TerrainView, TerrainViewState,
     detail::{ChunkBox, Eye, LevelChoice},
     mesh::Baseline,
-    water::mesh::any_deeper,
+    water::{Liquid, mesh::any_deeper},
 };
 use crate::{
     parallel::Workers,
@@ -45,7 +45,7 @@ impl Levels {
             let chunk = UVec2::new(number % chunks.x, number / chunks.x);
             let (first, last) = grid.chunk_cells(chunk);
             let (low, high) = baseline.ranges[number as usize];
-            let wet = |thinnest| any_deeper(terrain, first, last, thinnest);
+            let wet = |thinnest| any_deeper(terrain, Liquid::Water, first, last, thinnest);
             let corner = grid.chunk_corner(chunk);
             let extent = (last - first).as_vec2() * grid.cell_size();
             ChunkBox {

@@ -2,7 +2,7 @@
 
 use super::{
     ChunkDetail, Overlay, TerrainView,
-    colours::{Spot, Variation, wetness},
+    colours::{Spot, Variation, hollow, wetness},
     detail::Lattice,
 };
 use crate::{
@@ -33,7 +33,6 @@ pub struct Baseline {
 
 impl Baseline {
     /// Lowest ground and the relief above it. units: m
-    #[cfg(feature = "gpu")]
     pub(crate) fn range(&self) -> (f32, f32) {
         (self.lowest, self.relief)
     }
@@ -105,7 +104,7 @@ pub(super) fn wet_look(terrain: &Terrain, chunk: UVec2, detail: ChunkDetail) -> 
     let mut look = LOOK;
     Lattice::new(last - first, detail).each_vertex(|place, _| {
         let at = first + place;
-        look = look_on(look, terrain.water()[grid.index(at.x, at.y)]);
+        look = look_on(look, terrain.water_depth(at.x, at.y));
     });
     look
 }
@@ -134,14 +133,17 @@ trait Cells {
         // its light when the vertices around it come and go.
         let (west, east) = (at.x.saturating_sub(1), (at.x + 1).min(end.x));
         let (north, south) = (at.y.saturating_sub(1), (at.y + 1).min(end.y));
-        let rise_x = self.height(east, at.y) - self.height(west, at.y);
-        let rise_y = self.height(at.x, south) - self.height(at.x, north);
+        let height = self.height(at.x, at.y);
+        let (before_x, after_x) = (self.height(west, at.y), self.height(east, at.y));
+        let (before_y, after_y) = (self.height(at.x, north), self.height(at.x, south));
+        let mean = 0.25 * (before_x + after_x + before_y + after_y);
         Point {
-            height: self.height(at.x, at.y),
+            height,
             slope: Vec2::new(
-                rise_x / ((east - west) as f32 * cell_size),
-                rise_y / ((south - north) as f32 * cell_size),
+                (after_x - before_x) / ((east - west) as f32 * cell_size),
+                (after_y - before_y) / ((south - north) as f32 * cell_size),
             ),
+            hollow: hollow((mean - height) / cell_size),
             soil: self.soil(at.x, at.y),
             water: self.water(at.x, at.y),
             before: self.before(at.x, at.y),
@@ -170,7 +172,7 @@ impl Cells for LiveCells<'_> {
     }
 
     fn water(&self, x: u32, y: u32) -> f32 {
-        self.terrain.water()[self.terrain.grid().index(x, y)]
+        self.terrain.water_depth(x, y)
     }
 
     fn before(&self, x: u32, y: u32) -> f32 {
@@ -214,8 +216,8 @@ impl CopiedCells {
             let ground = bedrock.iter().zip(soil).map(|(b, s)| b + s);
             copied.height.extend(ground);
             copied.soil.extend_from_slice(soil);
-            let water = &terrain.water()[row.clone()];
-            copied.water.extend_from_slice(water);
+            let water = terrain.water_depths(from.x..to.x + 1, y);
+            copied.water.extend_from_slice(&water);
             let before = live.baseline.ground.get(row);
             copied.before.extend_from_slice(before.unwrap_or_default());
             // A baseline may be another land's: nothing was there then.
@@ -257,6 +259,8 @@ struct Point {
     height: f32,
     /// Rise per metre along +X and +Z.
     slope: Vec2,
+    /// From −1 on a crest to 1 in a gully.
+    hollow: f32,
     soil: f32,
     water: f32,
     before: f32,
@@ -391,6 +395,7 @@ impl ChunkSource {
         let mut positions = Vec::with_capacity(count);
         let mut normals = Vec::with_capacity(count);
         let mut uvs = Vec::with_capacity(count);
+        let mut layers = Vec::with_capacity(count);
         let mut colours = Vec::with_capacity(count);
         let (mut lowest, mut highest) = (f32::INFINITY, f32::NEG_INFINITY);
         let l = self.grid.cell_size();
@@ -407,7 +412,9 @@ impl ChunkSource {
             let spot = Spot {
                 variation: variation(place),
                 relative_height: (ground - self.lowest) / self.relief,
+                relief: self.relief,
                 up: normal.y,
+                hollow: point.hollow,
                 soil: point.soil,
                 change: ground - point.before,
                 // Water that is not drawn leaves the land dry too.
@@ -419,7 +426,10 @@ impl ChunkSource {
                     .unwrap_or_default(),
             };
             let colour = view.palette.colour(&spot, view.overlay);
-            colours.push([colour.red, colour.green, colour.blue, 1.0]);
+            // What the ground's own material wants to know of the place.
+            let open = (0.75 - 0.25 * spot.hollow) * (1.0 - wetness(spot.water));
+            layers.push([spot.soil, spot.change]);
+            colours.push([colour.red, colour.green, colour.blue, open]);
         });
         let extent = self.quads.as_vec2() * l;
         let bounds = Aabb::from_min_max(
@@ -436,6 +446,7 @@ impl ChunkSource {
         .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
         .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
         .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, uvs)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_UV_1, layers)
         .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colours)
         .with_inserted_indices(Indices::U16(indices));
         (mesh, bounds)

@@ -1,33 +1,40 @@
 //! What people see: the terrain as ordinary meshes (feature `render`).
 //!
 //! The ground is drawn by one entity a chunk of 64 × 64 quads, marked
-//! [`TerrainChunk`], with a `Mesh3d` and, at first, a `StandardMaterial` that
-//! shows the vertex colours of [`TerrainView`]. Put any other material on the
-//! chunks (`Added<TerrainChunk>` finds new ones): the view only ever replaces
-//! their meshes. Vertices are cell centres; neighbouring chunks share their
+//! [`TerrainChunk`], with a `Mesh3d` and, at first, a [`GroundMaterial`] that
+//! shows the colours of [`TerrainView`]. Put any other material in its place
+//! (`Added<TerrainChunk>` finds new chunks, [`ground`] says what their vertices
+//! carry): the view only ever replaces their meshes. Vertices are cell centres; neighbouring chunks share their
 //! border vertices and normals, so there are no cracks and no seams. Chunks far
 //! from every camera are drawn by fewer of their vertices; see [`Detail`].
 //!
-//! Water is drawn by entities of its own; see [`water`].
+//! Water and lava are drawn by entities of their own; see [`water`] and [`lava`].
 
 mod brush_ring;
 mod chunks;
+mod coat;
 pub mod colours;
 mod detail;
+pub mod ground;
+pub mod lava;
 mod levels;
 pub mod mesh;
 mod overlay;
 #[cfg(feature = "picking")]
 mod picking;
+mod river;
 pub mod water;
 
 pub use brush_ring::{BrushRing, BrushRingMark, ring_mesh};
 pub use chunks::{TerrainChunk, TerrainViewPlugin, TerrainViewState};
 pub use colours::Palette;
 pub use detail::{ChunkDetail, Detail};
+pub use ground::GroundMaterial;
+pub use lava::{LavaChunk, LavaMaterial, LavaView};
 pub use overlay::Overlay;
 #[cfg(feature = "picking")]
 pub use picking::TerrainPicking;
+pub use river::{RiverDots, RiverView, dots_mesh};
 pub use water::{WaterChunk, WaterMaterial, WaterView};
 
 use bevy::prelude::*;
@@ -44,4 +51,25 @@ pub struct TerrainView {
     pub before: bool,
     /// How finely it is drawn, near and far. Changing it repaints nothing.
     pub detail: Detail,
+    /// How much work the graphics adapter does for the looks of ground and
+    /// water. Changing it repaints nothing.
+    pub quality: Quality,
+}
+
+/// How much work the graphics adapter does for each pixel of ground and water.
+#[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[reflect(Default)]
+pub enum Quality {
+    /// Plain colours, and water without ripples.
+    Low,
+    /// Grain and beds in the ground, ripples and foam on water.
+    #[default]
+    Medium,
+    /// Finer grain and pebbles, for cameras near the ground.
+    High,
+}
+
+impl Quality {
+    /// All of them, from the cheapest to the best.
+    pub const ALL: [Quality; 3] = [Quality::Low, Quality::Medium, Quality::High];
 }

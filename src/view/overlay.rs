@@ -3,6 +3,9 @@
 use crate::terrain::{FILM, Terrain};
 use bevy::prelude::*;
 
+/// A stream that is shallower than this is not painted. units: m
+const SEEN: f32 = 0.05;
+
 /// Paints something measured over the ground. Water is not drawn meanwhile.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[reflect(Default)]
@@ -21,17 +24,21 @@ pub enum Overlay {
     Discharge,
     /// Sediment as a share of the water, cream to brown.
     Sediment,
+    /// Rivers: the stream in blue, and what they laid down lately and has not
+    /// hardened, brown to yellow. units: m
+    River,
 }
 
 impl Overlay {
     /// All of them, in the order of [`next`](Self::next).
-    pub const ALL: [Overlay; 6] = [
+    pub const ALL: [Overlay; 7] = [
         Overlay::None,
         Overlay::Change,
         Overlay::Depth,
         Overlay::Velocity,
         Overlay::Discharge,
         Overlay::Sediment,
+        Overlay::River,
     ];
 
     /// The one after this; after the last comes [`None`](Overlay::None).
@@ -50,6 +57,7 @@ impl Overlay {
             Overlay::Velocity => "velocity",
             Overlay::Discharge => "discharge",
             Overlay::Sediment => "sediment",
+            Overlay::River => "river",
         }
     }
 
@@ -57,7 +65,7 @@ impl Overlay {
     pub fn unit(self) -> &'static str {
         match self {
             Overlay::None | Overlay::Sediment => "",
-            Overlay::Change | Overlay::Depth => "m",
+            Overlay::Change | Overlay::Depth | Overlay::River => "m",
             Overlay::Velocity => "m/s",
             Overlay::Discharge => "m²/s",
         }
@@ -74,11 +82,14 @@ impl Overlay {
         let cell = terrain.grid().index(x, y);
         match self {
             Overlay::None | Overlay::Change => 0.0,
-            Overlay::Depth => terrain.water()[cell],
+            Overlay::Depth => terrain.water_depth(x, y),
             Overlay::Velocity => terrain.velocity(x, y).length(),
             Overlay::Discharge => terrain.discharge(x, y).length(),
+            // The stream lies beyond all deposits.
+            Overlay::River if terrain.stream_depth(x, y) > SEEN => f32::MAX,
+            Overlay::River => terrain.fresh_deposit(x, y),
             Overlay::Sediment => {
-                let depth = terrain.water()[cell];
+                let depth = terrain.water_depth(x, y);
                 // A film would seem thick with it.
                 if depth > FILM {
                     terrain.suspended()[cell] / depth.max(10.0 * FILM)
@@ -106,6 +117,7 @@ impl Overlay {
             Overlay::Velocity => [0x440154, 0x3b528b, 0x21918c, 0x5ec962, 0xfde725],
             Overlay::Discharge => [0x000004, 0x51127c, 0xb73779, 0xfc8961, 0xfcfdbf],
             Overlay::Sediment => [0xfff7bc, 0xfec44f, 0xec7014, 0x993404, 0x4d1a02],
+            Overlay::River => [0x8c6a3f, 0xd1a64f, 0xffe680, 0xffe680, 0x2166ac],
         };
         stops.map(|hex| {
             let [_, r, g, b] = hex.to_be_bytes();
@@ -116,6 +128,13 @@ impl Overlay {
     /// Where on the [`ramp`](Self::ramp) a measure lies, `range` being its end.
     pub fn share(self, measure: f32, range: f32) -> f32 {
         let share = (measure / range.max(1e-6)).clamp(0.0, 1.0);
+        if self == Overlay::River {
+            return if measure == f32::MAX {
+                1.0
+            } else {
+                0.75 * share
+            };
+        }
         match self {
             // From a rill to a river are three orders of magnitude.
             Overlay::Discharge => (1.0 + 999.0 * share).ln() / 1000f32.ln(),

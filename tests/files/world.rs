@@ -119,6 +119,19 @@ fn droplets_as_published() {
 }
 
 #[test]
+fn lava_beside_water() {
+    goes_on(|app| {
+        app.insert_resource(lake(land()))
+            .insert_resource(PipeModel::default())
+            .insert_resource(Lava::default())
+            .insert_resource(Thermal::default());
+        let vent = LavaSource::cubic_metres_per_second(60.0).with_radius(9.0);
+        let world = app.world_mut();
+        world.spawn((vent, Transform::from_xyz(-50.0, 0.0, 8.0)));
+    });
+}
+
+#[test]
 fn pipes_with_rain_springs_and_seas() {
     goes_on(|app| {
         let borders = Borders {

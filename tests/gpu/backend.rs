@@ -257,3 +257,34 @@ fn when_the_renderer_recovers_the_gpu_takes_over_again() {
     let apart = layers_apart(terrain(&app), terrain(&ours));
     assert!(apart.iter().all(|apart| *apart < 1e-3), "{apart:?}");
 }
+
+#[test]
+fn lava_runs_on_the_host_and_reaches_the_gpu() {
+    let land = || {
+        let cells = SIZE.element_product() as usize;
+        let lava = (0..cells).map(|cell| if cell % 70 < 30 { 1.5 } else { 0.0 });
+        let land = wet_hills(3, SIZE).with_layer(Layer::Lava, lava.collect());
+        land.expect("valid")
+    };
+    let mut app = gpu(land(), STEP);
+    let before = terrain(&app).ledger();
+    app.insert_resource(PipeModel::default())
+        .insert_resource(Lava::default());
+    step(&mut app, 5);
+    for _ in 0..5 {
+        step(&mut app, 5);
+    }
+    let status = app.world().resource::<ErosionBackendStatus>();
+    assert!(status.on_gpu);
+    assert_eq!(status.on_host, ["Lava"]);
+    read(&mut app);
+    let after = terrain(&app).ledger();
+    assert!(after.water.evaporated > 0.0, "water boiled");
+    let frozen = before.solids.lava - after.solids.lava;
+    assert!(frozen > 0.0, "lava froze");
+    // The rock that it became is on the GPU, too.
+    let rock = after.solids.bedrock - before.solids.bedrock;
+    assert!(rock > 0.9 * frozen, "{rock} m³ of {frozen} m³");
+    assert!(after.solids.drift_of_total().abs() < 1e-6);
+    assert!(after.water.drift_of_total().abs() < 1e-6);
+}

@@ -82,7 +82,7 @@ fn vertices_are_written_in_place() {
         let mesh = app.world().get::<Mesh3d>(entity).expect("a mesh").0.id();
         let bounds = *app.world().get::<Aabb>(entity).expect("bounds");
         let (first, _) = land.grid().chunk_cells(coord);
-        for vertex in vertices::<12>(&mut app, mesh) {
+        for vertex in vertices::<14>(&mut app, mesh) {
             let place = first + UVec2::new((vertex[0] / 2.0) as u32, (vertex[2] / 2.0) as u32);
             let ground = land.ground(land.grid().index(place.x, place.y));
             assert_eq!(vertex[1], ground, "chunk {coord}, cell {place}");
@@ -91,8 +91,10 @@ fn vertices_are_written_in_place() {
             let normal = Vec3::new(-slope.x, 1.0, -slope.y).normalize();
             let drawn = Vec3::new(vertex[3], vertex[4], vertex[5]);
             assert!(drawn.distance(normal) < 1e-4, "{drawn} for {normal}");
+            let cell = land.grid().index(place.x, place.y);
+            assert_eq!(vertex[8], land.soil()[cell], "soil");
             // Colours are colours.
-            assert!(vertex[8..11].iter().all(|c| (0.0..=1.0).contains(c)));
+            assert!(vertex[10..14].iter().all(|c| (0.0..=1.0).contains(c)));
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Meandering rivers, by number.
 
+mod app;
 mod bends;
 mod ground;
 mod same;
+mod scenes;
+mod stretch;
 mod water;
 
 use bevy::math::DVec2;

@@ -42,6 +42,11 @@ pub const KINDS: &[Kind] = &[
         },
     },
     Kind {
+        name: "lava",
+        flows: false,
+        choose: |preset| choose::<LavaSolver>(preset.models.lava.as_ref(), Lava::check),
+    },
+    Kind {
         name: "thermal",
         flows: false,
         choose: |preset| choose::<ThermalSolver>(preset.models.thermal.as_ref(), Thermal::check),

@@ -139,6 +139,8 @@ pub struct Pass {
     pub amount: Amount,
     /// Sources and sinks of a scene.
     pub springs: Option<SceneForcing>,
+    /// Rivers of a scene.
+    pub rivers: Vec<SceneRiver>,
 }
 
 impl Pass {
@@ -153,6 +155,7 @@ impl Pass {
             "droplets" => models.droplets.is_some(),
             "pipe" => models.pipe.is_some(),
             "shallow-water" => models.shallow_water.is_some(),
+            "lava" => models.lava.is_some(),
             _ => models.thermal.is_some(),
         };
         let kinds = models::KINDS.iter().filter(there);
@@ -163,6 +166,7 @@ impl Pass {
                 step: scene.step,
             },
             springs: Some(forcing.clone()),
+            rivers: scene.rivers.clone(),
         }
     }
 
@@ -180,7 +184,8 @@ impl Pass {
                 let springs = self.springs.as_ref();
                 let springs = springs.map(|forcing| forcing.bake_springs(&terrain));
                 let models = self.models.iter().map(|model| model.settings.bake_model());
-                let models = springs.into_iter().flatten().chain(models);
+                let rivers = self.rivers.iter().map(SceneRiver::bake_model);
+                let models = springs.into_iter().flatten().chain(models).chain(rivers);
                 let models: Vec<BakeModel> = models.collect();
                 Bake::new(terrain).with_step(step).simulate(seconds, models)
             }
@@ -346,6 +351,7 @@ impl Draft {
             models,
             amount,
             springs: None,
+            rivers: Vec::new(),
         })
     }
 

@@ -2,12 +2,9 @@
 
 use crate::{args::ScenesArgs, failure::Failure, report::print};
 use bevy_erode::prelude::*;
-use std::fs;
 
 /// What stands before the name of a scene of the program's own.
 const OWN: &str = "scene:";
-/// A file of a scene is not longer. units: bytes
-const MOST_BYTES: u64 = 16 << 20;
 
 /// Name and text of each.
 macro_rules! own_scenes {
@@ -25,10 +22,14 @@ const OWN_SCENES: &[(&str, &str)] = own_scenes![
     "mountain_by_rain",
     "mountain_by_source",
     "mountain_rain_and_source",
+    "river_meadow",
+    "river_plain",
+    "river_valley",
     "seasons",
     "sine_pool",
     "still_water",
     "two_columns",
+    "volcano",
 ];
 
 /// Lists scenes, or prints one.
@@ -60,13 +61,7 @@ pub fn read(source: &str) -> Result<ErosionScene, Failure> {
     if let Some(name) = source.strip_prefix(OWN) {
         return ErosionScene::from_ron(source, own_text(name)?).map_err(Failure::failed);
     }
-    let failed = |error: &dyn core::fmt::Display| Failure::failed(format!("{source}: {error}"));
-    let about = fs::metadata(source).map_err(|error| failed(&error))?;
-    if !about.is_file() || about.len() > MOST_BYTES {
-        return Err(failed(&"it is no file of a scene"));
-    }
-    let text = fs::read_to_string(source).map_err(|error| failed(&error))?;
-    ErosionScene::from_ron(source, &text).map_err(Failure::failed)
+    ErosionScene::read_file(source).map_err(Failure::failed)
 }
 
 fn own_text(name: &str) -> Result<&'static str, Failure> {

@@ -3,7 +3,7 @@
 use super::{EditAction, Fill, Matter, Supply, TerrainEdit, brush::Footprint};
 use crate::{
     forcing::{add_counted, gain},
-    terrain::{Landform, SettingsError, Terrain, add_exactly, landform::Fbm},
+    terrain::{Landform, Layer, SettingsError, Terrain, add_exactly, landform::Fbm},
 };
 use bevy::{math::*, prelude::*};
 
@@ -24,6 +24,8 @@ pub struct EditEffect {
     pub solids: f64,
     /// Water that the terrain gained or, below zero, lost. units: m³
     pub water: f64,
+    /// Lava that the terrain gained or, below zero, lost. units: m³
+    pub lava: f64,
 }
 
 /// Wanted changes of the cells of a window of the grid.
@@ -85,34 +87,43 @@ impl TerrainEdit {
             return Ok(EditEffect::default());
         }
         let (columns, rows) = (footprint.columns.clone(), footprint.rows.clone());
-        let mut water = false;
+        let mut layer = Layer::Bedrock;
         let effect = match &self.action {
             EditAction::SetHardness { value } => {
                 set_hardness(terrain, &footprint, *value, amount);
                 EditEffect::default()
             }
             EditAction::Add(Matter::Water) => {
-                water = true;
+                layer = Layer::Water;
                 self.add_water(terrain, footprint, amount)
             }
             EditAction::Remove(Matter::Water) => {
-                water = true;
+                layer = Layer::Water;
                 self.take_water(terrain, footprint, amount)
+            }
+            EditAction::Add(Matter::Lava) => {
+                layer = Layer::Lava;
+                self.add_lava(terrain, footprint, amount)
+            }
+            EditAction::Remove(Matter::Lava) => {
+                layer = Layer::Lava;
+                self.take_lava(terrain, footprint, amount)
             }
             _ => {
                 let window = self.wanted(terrain, footprint, amount);
                 self.move_ground(terrain, &window)
             }
         };
-        terrain.mark_cells(columns, rows, water);
+        terrain.mark_cells(columns, rows, layer);
         let account = &mut terrain.account;
         match self.supply {
             Supply::Endless => {
-                account.solids.added += effect.solids;
+                account.solids.added += effect.solids + effect.lava;
                 account.water.added += effect.water;
             }
             Supply::Hand => {
                 account.solids.carried -= effect.solids;
+                account.solids.lava_carried -= effect.lava;
                 account.water.carried -= effect.water;
             }
         }
@@ -273,7 +284,7 @@ impl TerrainEdit {
         layers.account.solids.moved += taken * grid.cell_area();
         EditEffect {
             solids: (added - taken) * grid.cell_area(),
-            water: 0.0,
+            ..EditEffect::default()
         }
     }
 
@@ -301,8 +312,8 @@ impl TerrainEdit {
             }
         }
         EditEffect {
-            solids: 0.0,
             water: added * grid.cell_area(),
+            ..EditEffect::default()
         }
     }
 
@@ -332,6 +343,63 @@ impl TerrainEdit {
         EditEffect {
             solids: load * grid.cell_area(),
             water: water * grid.cell_area(),
+            lava: 0.0,
+        }
+    }
+
+    fn add_lava(&self, terrain: &mut Terrain, footprint: Footprint, amount: f32) -> EditEffect {
+        let grid = *terrain.grid();
+        let window = Window::new(footprint, |_, _, w| amount * w);
+        let changes = || window.changes(grid.width());
+        let wanted: f64 = changes().map(|(_, d)| f64::from(d)).sum();
+        let hand = (terrain.account.solids.lava_carried - EMPTY).max(0.0);
+        let share = match self.supply {
+            Supply::Endless => 1.0,
+            Supply::Hand => share_of(hand / grid.cell_area(), wanted),
+        };
+        if share <= 0.0 {
+            return EditEffect::default();
+        }
+        let lava = terrain.let_melt();
+        let mut added = 0.0f64;
+        for (cell, depth) in changes() {
+            let depth = (f64::from(depth) * share) as f32;
+            if depth > 0.0 && lava.depth[cell] < 1e9 - MOST {
+                added += add_counted(&mut lava.depth[cell], &mut lava.rest[cell], depth);
+                lava.heat[cell] = (lava.heat[cell] + depth).min(lava.depth[cell]);
+            }
+        }
+        EditEffect {
+            lava: added * grid.cell_area(),
+            ..EditEffect::default()
+        }
+    }
+
+    fn take_lava(&self, terrain: &mut Terrain, footprint: Footprint, amount: f32) -> EditEffect {
+        let grid = *terrain.grid();
+        let window = Window::new(footprint, |_, _, w| amount * w);
+        let Some(lava) = terrain.layers_mut().lava else {
+            return EditEffect::default();
+        };
+        let mut taken = 0.0f64;
+        for (cell, depth) in window.changes(grid.width()) {
+            let before = (lava.depth[cell], lava.rest[cell]);
+            if before.0 <= 0.0 {
+                continue;
+            }
+            let mut after = before;
+            add_exactly(&mut after.0, &mut after.1, -depth);
+            if after.0 <= 0.0 {
+                after = (0.0, 0.0);
+            }
+            taken += gain(before, after);
+            (lava.depth[cell], lava.rest[cell]) = after;
+            let warmth = (lava.heat[cell] / before.0).clamp(0.0, 1.0);
+            lava.heat[cell] = (warmth * after.0).min(after.0);
+        }
+        EditEffect {
+            lava: taken * grid.cell_area(),
+            ..EditEffect::default()
         }
     }
 }

@@ -43,8 +43,26 @@ struct Entry {
     /// Whether the terrain had no hardness map before.
     made_hardness: bool,
     /// What the hand gained. units: m³
-    hand_solids: f64,
-    hand_water: f64,
+    hand: Hand,
+}
+
+/// What a hand holds, or gained. units: m³
+#[derive(Clone, Copy, Debug, Default)]
+struct Hand {
+    solids: f64,
+    water: f64,
+    lava: f64,
+}
+
+impl Hand {
+    fn of(terrain: &Terrain) -> Self {
+        let account = &terrain.account;
+        Self {
+            solids: account.solids.carried,
+            water: account.water.carried,
+            lava: account.solids.lava_carried,
+        }
+    }
 }
 
 /// Layers of one tile before and after; empty where an edit leaves them alone.
@@ -52,6 +70,7 @@ struct Entry {
 struct Patch {
     ground: Vec<GroundChange>,
     water: Vec<WaterChange>,
+    lava: Vec<LavaChange>,
     hardness: Vec<Change<f32>>,
 }
 
@@ -60,12 +79,15 @@ type Change<T> = [T; 2];
 type GroundChange = Change<(f32, f32, f32)>;
 /// Water with its rest, and what it carries.
 type WaterChange = Change<(f32, f32, f32)>;
+/// Lava with its rest, and its heat.
+type LavaChange = Change<(f32, f32, f32)>;
 
 impl Entry {
     fn bytes(&self) -> usize {
         let tile = |patch: &Patch| {
             patch.ground.len() * size_of::<GroundChange>()
                 + patch.water.len() * size_of::<WaterChange>()
+                + patch.lava.len() * size_of::<LavaChange>()
                 + patch.hardness.len() * size_of::<Change<f32>>()
                 + size_of::<Patch>()
         };
@@ -78,6 +100,7 @@ impl Entry {
 enum Part {
     Ground,
     Water,
+    Lava,
     Hardness,
 }
 
@@ -85,6 +108,7 @@ impl Part {
     fn of(action: &EditAction) -> Self {
         match action {
             EditAction::Add(Matter::Water) | EditAction::Remove(Matter::Water) => Part::Water,
+            EditAction::Add(Matter::Lava) | EditAction::Remove(Matter::Lava) => Part::Lava,
             EditAction::SetHardness { .. } => Part::Hardness,
             _ => Part::Ground,
         }
@@ -96,6 +120,7 @@ impl Part {
             * match self {
                 Part::Ground => size_of::<GroundChange>(),
                 Part::Water => size_of::<WaterChange>(),
+                Part::Lava => size_of::<LavaChange>(),
                 Part::Hardness => size_of::<Change<f32>>(),
             }
     }
@@ -162,7 +187,7 @@ impl TerrainHistory {
             patch
         };
         let before: Vec<Patch> = tiles.iter().map(read).collect();
-        let hand = hand(terrain);
+        let hand = Hand::of(terrain);
         let had_hardness = terrain.hardness().is_some();
         let effect = edit.apply(terrain)?;
         let mut patches: Vec<(usize, Patch)> = tiles.into_iter().zip(before).collect();
@@ -184,8 +209,10 @@ impl TerrainHistory {
         }
         if let Some(entry) = self.done.back_mut() {
             entry.made_hardness |= terrain.hardness().is_some() && !had_hardness;
-            entry.hand_solids += terrain.account.solids.carried - hand.0;
-            entry.hand_water += terrain.account.water.carried - hand.1;
+            let now = Hand::of(terrain);
+            entry.hand.solids += now.solids - hand.solids;
+            entry.hand.water += now.water - hand.water;
+            entry.hand.lava += now.lava - hand.lava;
             for (tile, patch) in patches {
                 let known = entry.tiles.entry(tile).or_default();
                 known.note(terrain, part, cells_of(&grid, tile));
@@ -234,11 +261,6 @@ impl TerrainHistory {
     }
 }
 
-fn hand(terrain: &Terrain) -> (f64, f64) {
-    let account = &terrain.account;
-    (account.solids.carried, account.water.carried)
-}
-
 /// Indices of a tile's cells in the grid.
 fn cells_of(grid: &Grid, tile: usize) -> impl Iterator<Item = usize> + use<> {
     let (wide, width) = (grid.tiles().x as usize, grid.width());
@@ -284,6 +306,10 @@ impl Patch {
                 self.water
                     .extend(cells.map(|i| [terrain.water_parts(i); 2]));
             }
+            Part::Lava if self.lava.is_empty() => {
+                self.lava.reserve(CELLS);
+                self.lava.extend(cells.map(|i| [terrain.lava_parts(i); 2]));
+            }
             Part::Hardness if self.hardness.is_empty() => {
                 let hardness = terrain.hardness();
                 let value = |i: usize| hardness.map_or(0.0, |hardness| hardness[i]);
@@ -301,6 +327,9 @@ impl Patch {
         for (change, i) in self.water.iter_mut().zip(cells.clone()) {
             change[1] = terrain.water_parts(i);
         }
+        for (change, i) in self.lava.iter_mut().zip(cells.clone()) {
+            change[1] = terrain.lava_parts(i);
+        }
         if let Some(hardness) = terrain.hardness() {
             for (change, i) in self.hardness.iter_mut().zip(cells) {
                 change[1] = hardness[i];
@@ -312,6 +341,7 @@ impl Patch {
         let differ = |change: &Change<(f32, f32, f32)>| change[0] != change[1];
         self.ground.iter().any(differ)
             || self.water.iter().any(differ)
+            || self.lava.iter().any(differ)
             || self.hardness.iter().any(|change| change[0] != change[1])
     }
 
@@ -323,6 +353,10 @@ impl Patch {
         });
         let water = later.water.into_iter().zip(places.clone());
         join_all(&mut self.water, water, |before, from, to| {
+            shifted(before, from, to, 0.0)
+        });
+        let lava = later.lava.into_iter().zip(places.clone());
+        join_all(&mut self.lava, lava, |before, from, to| {
             shifted(before, from, to, 0.0)
         });
         let hardness = later.hardness.into_iter().zip(places);
@@ -375,14 +409,28 @@ impl Entry {
     /// Gives back what was before. Returns the entry that undoes this.
     fn turn_back(mut self, terrain: &mut Terrain) -> Entry {
         let grid = *terrain.grid();
-        let (mut solids, mut water) = (0.0f64, 0.0f64);
+        let mut gained = Hand::default();
         let (mut ground_tiles, mut water_tiles) = (Vec::new(), Vec::new());
+        let mut lava_tiles = Vec::new();
         for (&tile, patch) in &mut self.tiles {
             if !patch.ground.is_empty() || !patch.hardness.is_empty() {
                 ground_tiles.push(tile);
             }
             if !patch.water.is_empty() {
                 water_tiles.push(tile);
+            }
+            if !patch.lava.is_empty() {
+                lava_tiles.push(tile);
+                let planes = terrain.let_melt();
+                for (change, i) in patch.lava.iter_mut().zip(cells_of(&grid, tile)) {
+                    let now = (planes.depth[i], planes.rest[i], planes.heat[i]);
+                    let mut then = give_back(now, change, 0.0);
+                    // Lava that is left is no hotter than it can be.
+                    then.2 = then.2.min(then.0);
+                    (planes.depth[i], planes.rest[i], planes.heat[i]) = then;
+                    gained.lava += difference((now.0, now.1, 0.0), (then.0, then.1, 0.0));
+                    *change = [now, then];
+                }
             }
             if !patch.hardness.is_empty() {
                 let hardness = terrain.hardness_mut();
@@ -401,20 +449,21 @@ impl Entry {
                 let now = (layers.bedrock[i], layers.bedrock_rest[i], layers.soil[i]);
                 let then = give_back(now, change, f32::NEG_INFINITY);
                 (layers.bedrock[i], layers.bedrock_rest[i], layers.soil[i]) = then;
-                solids += difference(now, then);
+                gained.solids += difference(now, then);
                 *change = [now, then];
             }
             for (change, i) in patch.water.iter_mut().zip(cells_of(&grid, tile)) {
                 let now = (layers.water[i], layers.water_rest[i], layers.suspended[i]);
                 let then = give_back(now, change, 0.0);
                 (layers.water[i], layers.water_rest[i], layers.suspended[i]) = then;
-                water += difference((now.0, now.1, 0.0), (then.0, then.1, 0.0));
-                solids += f64::from(then.2) - f64::from(now.2);
+                gained.water += difference((now.0, now.1, 0.0), (then.0, then.1, 0.0));
+                gained.solids += f64::from(then.2) - f64::from(now.2);
                 *change = [now, then];
             }
         }
         terrain.mark_tiles(ground_tiles);
         terrain.mark_water_tiles(water_tiles);
+        terrain.mark_lava_tiles(lava_tiles);
         let soft = |hardness: &[f32]| hardness.iter().all(|hardness| *hardness == 0.0);
         if self.made_hardness && terrain.hardness().is_some_and(soft) {
             terrain.remove_hardness();
@@ -422,13 +471,23 @@ impl Entry {
 
         // The hand gives back what it took, if it still has it.
         let account = &mut terrain.account;
-        let solids_back = self.hand_solids.min(account.solids.carried.max(0.0));
-        let water_back = self.hand_water.min(account.water.carried.max(0.0));
-        account.solids.carried -= solids_back;
-        account.water.carried -= water_back;
-        account.solids.added += solids * grid.cell_area() - solids_back;
-        account.water.added += water * grid.cell_area() - water_back;
-        (self.hand_solids, self.hand_water) = (-solids_back, -water_back);
+        let back = Hand {
+            solids: self.hand.solids.min(account.solids.carried.max(0.0)),
+            water: self.hand.water.min(account.water.carried.max(0.0)),
+            lava: self.hand.lava.min(account.solids.lava_carried.max(0.0)),
+        };
+        account.solids.carried -= back.solids;
+        account.water.carried -= back.water;
+        account.solids.lava_carried -= back.lava;
+        let area = grid.cell_area();
+        account.solids.added += gained.solids * area - back.solids;
+        account.solids.added += gained.lava * area - back.lava;
+        account.water.added += gained.water * area - back.water;
+        self.hand = Hand {
+            solids: -back.solids,
+            water: -back.water,
+            lava: -back.lava,
+        };
         self
     }
 }

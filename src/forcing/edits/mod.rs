@@ -13,7 +13,8 @@
 //! Where ground is taken, soil goes before rock. Where it is added, it is soil
 //! or rock as the edit's `fill` says. By default an edit brings or takes matter
 //! from nowhere, and the ledger counts it as `added`; with [`Supply::Hand`] what
-//! is dug goes into a hand that filling empties: the ledger's `carried`.
+//! is dug goes into a hand that filling empties: the ledger's `carried`, and
+//! `lava_carried` for lava.
 //!
 //! Edits are applied in [`ErosionSystems::Input`](crate::schedule::ErosionSystems::Input),
 //! also while erosion is paused. One with a [`stamp`](TerrainEdit::stamp) waits
@@ -32,7 +33,7 @@ pub(super) use plugin::build;
 pub use plugin::{EditApplied, EditRefused, HistoryRequest};
 pub use stamp::HeightStamp;
 
-use crate::terrain::{SettingsError, in_range};
+use crate::terrain::{SettingsError, Terrain, in_range};
 use bevy::prelude::*;
 use std::sync::Arc;
 
@@ -50,6 +51,21 @@ pub enum Matter {
     Rock,
     /// Water, and when taken the sediment in it.
     Water,
+    /// Lava. What is added is fresh: a hand keeps it hot.
+    Lava,
+}
+
+impl Matter {
+    /// What the hand holds of it, cheap to ask: soil and rock are one in it.
+    /// units: m³
+    pub fn in_hand(self, terrain: &Terrain) -> f64 {
+        let account = &terrain.account;
+        match self {
+            Matter::Soil | Matter::Rock => account.solids.carried,
+            Matter::Water => account.water.carried,
+            Matter::Lava => account.solids.lava_carried,
+        }
+    }
 }
 
 /// What an edit makes the ground of, where it adds to it.
@@ -103,9 +119,9 @@ pub enum EditAction {
         /// Distance from bump to bump. units: m
         feature_size: f32,
     },
-    /// Adds soil, rock or water. Strength in m/s.
+    /// Adds soil, rock, water or lava. Strength in m/s.
     Add(Matter),
-    /// Takes soil, rock or water, as far as there is any. Strength in m/s.
+    /// Takes soil, rock, water or lava, as far as there is any. Strength in m/s.
     Remove(Matter),
     /// Brings hardness to a value. Strength in 1/s.
     SetHardness {

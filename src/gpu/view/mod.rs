@@ -12,7 +12,7 @@ use super::{
 use crate::{
     schedule::ErosionSystems,
     terrain::Terrain,
-    view::{Overlay, TerrainView, TerrainViewState, WaterView},
+    view::{Overlay, TerrainView, TerrainViewState, WaterView, colours::PaletteUniform},
 };
 use bevy::{
     core_pipeline::schedule::camera_driver,
@@ -49,21 +49,12 @@ struct GroundLook {
     stride: u32,
     position: u32,
     normal: u32,
+    layers: u32,
     colour: u32,
     overlay: u32,
     all: u32,
-    lowest: f32,
-    relief: f32,
-    snow_line: f32,
-    deposit_cover: f32,
     range: f32,
-    spare: f32,
-    rock: Vec4,
-    cliff: Vec4,
-    soil: Vec4,
-    grass: Vec4,
-    deposit: Vec4,
-    snow: Vec4,
+    palette: PaletteUniform,
     stops: [Vec4; 5],
 }
 
@@ -190,22 +181,12 @@ fn plan_painting(
 
 fn look_of(view: &TerrainView, state: &TerrainViewState) -> GroundLook {
     let palette = &view.palette;
-    let colour = |colour: LinearRgba| Vec4::new(colour.red, colour.green, colour.blue, 1.0);
     let (lowest, relief) = state.baseline().range();
     let overlay = Overlay::ALL.iter().position(|o| *o == view.overlay);
     GroundLook {
         overlay: overlay.unwrap_or_default() as u32,
-        lowest,
-        relief,
-        snow_line: palette.snow_line,
-        deposit_cover: palette.deposit_cover,
         range: palette.range(view.overlay),
-        rock: colour(palette.rock),
-        cliff: colour(palette.cliff),
-        soil: colour(palette.soil),
-        grass: colour(palette.grass),
-        deposit: colour(palette.deposit),
-        snow: colour(palette.snow),
+        palette: PaletteUniform::new(palette, lowest, relief),
         stops: view.overlay.stops().map(|stop| {
             let [red, green, blue] = stop.to_f32_array_no_alpha();
             Vec4::new(red, green, blue, 1.0)
@@ -401,6 +382,7 @@ impl GroundLook {
             stride,
             position: place(Mesh::ATTRIBUTE_POSITION)?,
             normal: place(Mesh::ATTRIBUTE_NORMAL)?,
+            layers: place(Mesh::ATTRIBUTE_UV_1)?,
             colour: place(Mesh::ATTRIBUTE_COLOR)?,
             ..self
         })

@@ -63,7 +63,8 @@ impl Heightmap {
         Self::of(terrain, terrain.ground_heights())
     }
 
-    /// A layer of a terrain. Where there is no hardness map, hardness is 0.
+    /// A layer of a terrain. Where there is no hardness map, hardness is 0, and
+    /// so is lava where there is none.
     pub fn of_layer(terrain: &Terrain, layer: Layer) -> Self {
         let values = match layer {
             Layer::Bedrock => terrain.bedrock().to_vec(),
@@ -72,6 +73,10 @@ impl Heightmap {
             Layer::Suspended => terrain.suspended().to_vec(),
             Layer::Hardness => match terrain.hardness() {
                 Some(hardness) => hardness.to_vec(),
+                None => vec![0.0; terrain.grid().cells()],
+            },
+            Layer::Lava => match terrain.lava() {
+                Some(lava) => lava.to_vec(),
                 None => vec![0.0; terrain.grid().cells()],
             },
         };

@@ -1,8 +1,8 @@
 //! What a saved state says of itself, as RON: everything but planes.
 
-use super::{SaveError, SavedModel, SavedSettings, SavedSolverMemory, Spring};
+use super::{SaveError, SavedModel, SavedRiver, SavedSettings, SavedSolverMemory, Spring};
 use crate::{
-    forcing::{WaterSink, WaterSource},
+    forcing::{LavaSource, WaterSink, WaterSource},
     schedule::{Erosion, ErosionPace},
     terrain::{Borders, Grid, Ledger, TerrainParts},
 };
@@ -23,12 +23,20 @@ pub(super) struct Header {
     pub account: Ledger,
     pub hardness: bool,
     pub flow: bool,
+    /// Not in files of before there was lava.
+    #[serde(default)]
+    pub lava: bool,
     pub revisions: (u64, u64),
     pub clock: Option<Clock>,
     pub pace: Option<ErosionPace>,
     pub models: Vec<ModelHeader>,
     pub sources: Vec<Spring<WaterSource>>,
     pub sinks: Vec<Spring<WaterSink>>,
+    #[serde(default)]
+    pub vents: Vec<Spring<LavaSource>>,
+    /// Files of before there were rivers have none.
+    #[serde(default)]
+    pub rivers: Vec<SavedRiver>,
 }
 
 /// `Time<Erosion>`.
@@ -107,6 +115,7 @@ impl Header {
             account: self.account,
             hardness: self.hardness,
             flow: self.flow,
+            lava: self.lava,
             revisions: self.revisions.into(),
         })
     }

@@ -13,7 +13,9 @@ pub use models::SavedSolver;
 
 use super::atomic;
 use crate::{
-    forcing::{WaterSink, WaterSource},
+    forcing::{LavaSource, WaterSink, WaterSource},
+    models::meander::{MeanderingRiver, Stretch},
+    scene::springs::Spring,
     schedule::ErosionPace,
     terrain::Terrain,
 };
@@ -62,6 +64,8 @@ pub struct SavedState {
     models: Vec<SavedModel>,
     sources: Vec<Spring<WaterSource>>,
     sinks: Vec<Spring<WaterSink>>,
+    vents: Vec<Spring<LavaSource>>,
+    rivers: Vec<SavedRiver>,
 }
 
 /// A model as it is kept.
@@ -87,12 +91,15 @@ struct SavedSolverMemory {
     memory: Vec<u8>,
 }
 
-/// A source or sink and its place in the world.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// A river that will start anew, and its place in the world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Spring<C> {
+struct SavedRiver {
     at: (f32, f32, f32),
-    spring: C,
+    /// Quaternion: x, y, z, w.
+    turned: (f32, f32, f32, f32),
+    stretch: Stretch,
+    settings: MeanderingRiver,
 }
 
 impl SavedState {
@@ -109,6 +116,8 @@ impl SavedState {
             models: Vec::new(),
             sources: Vec::new(),
             sinks: Vec::new(),
+            vents: Vec::new(),
+            rivers: Vec::new(),
         })
     }
 
@@ -196,6 +205,8 @@ impl SavedState {
             models,
             sources: header.sources,
             sinks: header.sinks,
+            vents: header.vents,
+            rivers: header.rivers,
         };
         state.check()?;
         Ok(state)
@@ -247,6 +258,12 @@ impl SavedState {
         for sink in &self.sinks {
             sink.spring.check()?;
         }
+        for vent in &self.vents {
+            vent.spring.check()?;
+        }
+        for river in &self.rivers {
+            river.check(&self.terrain)?;
+        }
         for (number, model) in self.models.iter().enumerate() {
             let kind = Kind::named(&model.name)?;
             if self.models[..number]
@@ -273,12 +290,15 @@ impl SavedState {
             account: parts.account,
             hardness: parts.hardness,
             flow: parts.flow,
+            lava: parts.lava,
             revisions: parts.revisions.into(),
             clock: self.clock,
             pace: self.pace,
             models: self.models.iter().map(ModelHeader::of).collect(),
             sources: self.sources.clone(),
             sinks: self.sinks.clone(),
+            vents: self.vents.clone(),
+            rivers: self.rivers.clone(),
         };
         let words = header.body_words(&parts).unwrap_or_default();
         container::write(file, &header.to_text()?, 4 * words, |body| {

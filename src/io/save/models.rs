@@ -5,7 +5,7 @@ use super::{SaveError, SavedModel, SavedSettings, SavedSolverMemory};
 use crate::{
     forcing::{EvaporationSolver, RainPattern, RainSolver},
     models::{
-        Solver, droplet::DropletSolver, pipe::PipeSolver, plugin::ModelState,
+        Solver, droplet::DropletSolver, lava::LavaSolver, pipe::PipeSolver, plugin::ModelState,
         shallow_water::ShallowWaterSolver, thermal::ThermalSolver,
     },
     terrain::Terrain,
@@ -31,6 +31,7 @@ impl SavedSolver for DropletSolver {}
 impl SavedSolver for PipeSolver {}
 impl SavedSolver for ShallowWaterSolver {}
 impl SavedSolver for ThermalSolver {}
+impl SavedSolver for LavaSolver {}
 impl SavedSolver for EvaporationSolver {}
 
 impl SavedSolver for RainSolver {
@@ -53,6 +54,7 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of::<DropletSolver>(),
     Kind::of::<PipeSolver>(),
     Kind::of::<ShallowWaterSolver>(),
+    Kind::of::<LavaSolver>(),
     Kind::of::<ThermalSolver>(),
     Kind::of::<RainSolver>(),
     Kind::of::<EvaporationSolver>(),

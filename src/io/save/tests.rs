@@ -7,6 +7,7 @@ use crate::{
     models::{
         Solver,
         droplet::{DropletSolver, Droplets},
+        lava::{Lava, LavaSolver},
         pipe::{PipeModel, PipeSolver},
     },
 };
@@ -19,9 +20,12 @@ fn state() -> SavedState {
     let size = UVec2::new(13, 9);
     let cells = size.element_product() as usize;
     let heights = (0..cells).map(|cell| (cell % 11) as f32).collect();
+    let lava = (0..cells).map(|cell| if cell % 4 == 0 { 2.0 } else { 0.0 });
+    let lava = lava.collect();
     let mut terrain = Terrain::from_heights(size, 2.0, heights)
         .and_then(|land| land.with_layer(crate::terrain::Layer::Water, vec![0.5; cells]))
         .and_then(|land| land.with_soil_depth(0.5))
+        .and_then(|land| land.with_layer(crate::terrain::Layer::Lava, lava))
         .expect("valid");
     let grid = *terrain.grid();
     let droplets = Droplets {
@@ -34,7 +38,9 @@ fn state() -> SavedState {
     pipe.step(&mut terrain, 0.1);
     pipe.set_settings(PipeModel::default()).expect("valid");
     let mut rain = RainSolver::new(rain, &grid).expect("valid");
+    let mut lava = LavaSolver::new(Lava::default(), &grid).expect("valid");
     for _ in 0..3 {
+        lava.step(&mut terrain, 0.5);
         rain.step(&mut terrain, 0.5);
         droplets.step(&mut terrain, 0.5);
         pipe.step(&mut terrain, 0.5);
@@ -43,6 +49,7 @@ fn state() -> SavedState {
         .and_then(|state| state.with_solver(&droplets, &terrain))
         .and_then(|state| state.with_solver(&pipe, &terrain))
         .and_then(|state| state.with_solver(&rain, &terrain))
+        .and_then(|state| state.with_solver(&lava, &terrain))
         .expect("valid");
     state.clock = Some(Clock {
         context: Default::default(),
@@ -52,6 +59,10 @@ fn state() -> SavedState {
     state.sources.push(Spring {
         at: (1.0, 2.0, 3.0),
         spring: WaterSource::default(),
+    });
+    state.vents.push(Spring {
+        at: (1.0, 2.0, 3.0),
+        spring: LavaSource::default(),
     });
     state
 }
@@ -83,10 +94,14 @@ fn try_to_go_on(bytes: &[u8]) -> bool {
     let mut droplets: Option<DropletSolver> = state.solver().expect("it was checked");
     let mut pipe: Option<PipeSolver> = state.solver().expect("it was checked");
     let mut rain: Option<RainSolver> = state.solver().expect("it was checked");
+    let mut lava: Option<LavaSolver> = state.solver().expect("it was checked");
     let mut terrain = state.into_terrain();
     for model in [PipeModel::default(), PipeModel::as_published()] {
         if let Some(rain) = &mut rain {
             rain.step(&mut terrain, 0.5);
+        }
+        if let Some(lava) = &mut lava {
+            lava.step(&mut terrain, 0.5);
         }
         if let Some(droplets) = &mut droplets {
             droplets.step(&mut terrain, 0.5);
@@ -182,4 +197,18 @@ fn a_land_that_is_too_large_for_the_file() {
     assert!(matches!(error, SaveError::UnknownModel(_)), "{error}");
     let lie = header.replace("memory:", "memory:9");
     assert!(SavedState::from_bytes(&pack(&lie, &body)).is_err());
+}
+
+#[test]
+fn files_of_before_there_was_lava_can_be_read() {
+    let terrain = Terrain::flat(UVec2::new(5, 4), 2.0).expect("valid");
+    let bytes = SavedState::of(&terrain).and_then(|state| state.to_bytes());
+    let (mut header, body) = unpack(&bytes.expect("writable"));
+    for new in ["lava:false,", ",vents:[]", "lava:0.0,", "lava_carried:0.0,"] {
+        assert_eq!(header.matches(new).count(), 1, "{new} in {header}");
+        header = header.replace(new, "");
+    }
+    let old = SavedState::from_bytes(&pack(&header, &body)).expect("readable");
+    assert_eq!(old.terrain().state_hash(), terrain.state_hash());
+    assert!(old.terrain().lava().is_none());
 }

@@ -1,23 +1,28 @@
 //! A saved state and a world: taken from it, and put into it.
 
 use super::{
-    SaveError, SavedState, Spring,
+    SaveError, SavedRiver, SavedState,
     header::Clock,
     models::{KINDS, Restore},
 };
 use crate::{
-    forcing::{WaterSink, WaterSource},
-    scene::SceneEntity,
+    forcing::{LavaSource, WaterSink, WaterSource},
+    models::meander::{MeanderingRiver, Rivers, Stretch},
+    scene::{
+        SceneEntity,
+        springs::{capture_springs, restore_springs},
+    },
     schedule::{Erosion, ErosionPace},
     terrain::Terrain,
 };
 use bevy::{ecs::system::SystemState, prelude::*};
 
-type Springs<'w, 's, C> = Query<'w, 's, (Entity, &'static C, &'static Transform)>;
-
 impl SavedState {
     /// Takes the whole state of a world: terrain, models with what they
     /// remember, weather, springs and clock. The world stays as it is.
+    ///
+    /// What rivers carry is written back into the saved terrain's layers; when
+    /// they are loaded they start anew from there, with nothing lost.
     ///
     /// Edits that wait for a later step are not part of it: send them again.
     ///
@@ -28,13 +33,22 @@ impl SavedState {
     /// When there is no terrain, when the GPU is ahead of it, or something is set that cannot be, so that it
     /// could not be loaded again.
     pub fn capture(world: &mut World) -> Result<Self, SaveError> {
-        let (sources, sinks) = capture_springs(world);
+        let sources = capture_springs::<WaterSource>(world);
+        let sinks = capture_springs::<WaterSink>(world);
+        let vents = capture_springs::<LavaSource>(world);
         for source in &sources {
             source.spring.check()?;
         }
         for sink in &sinks {
             sink.spring.check()?;
         }
+        for vent in &vents {
+            vent.spring.check()?;
+        }
+        let rivers: Vec<SavedRiver> = find_rivers(world)
+            .into_iter()
+            .map(|(_, river)| river)
+            .collect();
         #[cfg(feature = "gpu")]
         if let Some(last) = world.get_resource::<crate::schedule::LastRun>()
             && last.mixes_moments
@@ -48,9 +62,13 @@ impl SavedState {
         for kind in KINDS {
             models.extend((kind.capture)(world, terrain)?);
         }
+        for river in &rivers {
+            river.check(terrain)?;
+        }
+        let running = world.get_resource::<Rivers>();
         let clock = world.get_resource::<Time<Erosion>>();
         Ok(Self {
-            terrain: terrain.clone(),
+            terrain: running.map_or_else(|| terrain.clone(), |rivers| rivers.written_back(terrain)),
             clock: clock.map(|time| Clock {
                 context: *time.context(),
                 elapsed: time.elapsed(),
@@ -60,6 +78,8 @@ impl SavedState {
             models,
             sources,
             sinks,
+            vents,
+            rivers,
         })
     }
 
@@ -67,10 +87,10 @@ impl SavedState {
     /// [`ErosionPlugin`](crate::ErosionPlugin). It goes on as if it had never
     /// been saved: the same steps give the same bits.
     ///
-    /// Models and weather that the state does not have are removed. Sources and
-    /// sinks that are the same and at the same place stay; others lose their
+    /// Models and weather that the state does not have are removed. Sources, sinks
+    /// and rivers that are the same and at the same place stay; others lose their
     /// component, or are despawned if a scene or a state spawned them. New ones
-    /// are spawned with [`SceneEntity`].
+    /// are spawned with [`SceneEntity`](crate::scene::SceneEntity).
     ///
     /// # Errors
     /// When the world has no erosion. Nothing changes then.
@@ -85,11 +105,11 @@ impl SavedState {
         for restore in prepared? {
             restore(world, &self.terrain);
         }
-        let (sources, _) = capture_entities(world);
-        restore_springs(world, "source", sources, self.sources);
+        restore_springs(world, "source", self.sources);
         // Found only now: a sink may have gone with a source.
-        let (_, sinks) = capture_entities(world);
-        restore_springs(world, "sink", sinks, self.sinks);
+        restore_springs(world, "sink", self.sinks);
+        restore_springs(world, "vent", self.vents);
+        restore_rivers(world, self.rivers);
         if let Some(clock) = self.clock
             && let Some(mut time) = world.get_resource_mut::<Time<Erosion>>()
         {
@@ -107,64 +127,57 @@ impl SavedState {
     }
 }
 
-type Found<C> = Vec<(Entity, Spring<C>)>;
+impl SavedRiver {
+    pub fn check(&self, terrain: &Terrain) -> Result<(), SaveError> {
+        let place = self.place();
+        self.stretch
+            .check_on(&self.settings, &place, terrain.grid())?;
+        Ok(())
+    }
 
-fn capture_springs(world: &mut World) -> (Vec<Spring<WaterSource>>, Vec<Spring<WaterSink>>) {
-    let (sources, sinks) = capture_entities(world);
-    let sources = sources.into_iter().map(|(_, spring)| spring);
-    (
-        sources.collect(),
-        sinks.into_iter().map(|(_, spring)| spring).collect(),
-    )
+    fn place(&self) -> Transform {
+        let (x, y, z, w) = self.turned;
+        Transform::from_translation(self.at.into()).with_rotation(Quat::from_xyzw(x, y, z, w))
+    }
 }
 
-/// All springs, where they pour or drain.
-fn capture_entities(world: &mut World) -> (Found<WaterSource>, Found<WaterSink>) {
-    let mut state: SystemState<(Springs<WaterSource>, Springs<WaterSink>, TransformHelper)> =
-        SystemState::new(world);
+/// All rivers, where they run.
+fn find_rivers(world: &mut World) -> Vec<(Entity, SavedRiver)> {
+    type Found<'w, 's> = Query<'w, 's, (Entity, &'static MeanderingRiver, &'static Stretch)>;
+    let mut state: SystemState<(Found, TransformHelper)> = SystemState::new(world);
     // Queries are always there to be had.
-    let Ok((sources, sinks, places)) = state.get(world) else {
-        return (Vec::new(), Vec::new());
+    let Ok((rivers, places)) = state.get(world) else {
+        return Vec::new();
     };
-    (find(&sources, &places), find(&sinks, &places))
-}
-
-fn find<C: Component + Copy>(springs: &Springs<C>, places: &TransformHelper) -> Found<C> {
-    let found = springs.iter().map(|(entity, spring, own)| {
+    let found = rivers.iter().map(|(entity, settings, stretch)| {
         let place = places.compute_global_transform(entity);
-        let at = place.map_or(own.translation, |place| place.translation());
-        (
-            entity,
-            Spring {
-                at: at.into(),
-                spring: *spring,
-            },
-        )
+        let place = place.map_or_else(|_| Transform::default(), |place| place.compute_transform());
+        let river = SavedRiver {
+            at: place.translation.into(),
+            turned: place.rotation.into(),
+            stretch: *stretch,
+            settings: settings.clone(),
+        };
+        (entity, river)
     });
     found.collect()
 }
 
-fn restore_springs<C: Component + Copy + PartialEq>(
-    world: &mut World,
-    name: &'static str,
-    there: Found<C>,
-    mut wanted: Vec<Spring<C>>,
-) {
-    for (entity, spring) in there {
-        // Those of a despawned parent are gone.
-        if world.get_entity(entity).is_err() {
-            continue;
-        }
-        if let Some(same) = wanted.iter().position(|other| *other == spring) {
+fn restore_rivers(world: &mut World, mut wanted: Vec<SavedRiver>) {
+    for (entity, river) in find_rivers(world) {
+        if let Some(same) = wanted.iter().position(|other| *other == river) {
             wanted.swap_remove(same);
         } else if world.get::<SceneEntity>(entity).is_some() {
             world.despawn(entity);
         } else {
-            world.entity_mut(entity).remove::<C>();
+            world.entity_mut(entity).remove::<MeanderingRiver>();
         }
     }
-    for Spring { at, spring } in wanted {
-        let place = Transform::from_translation(at.into());
-        world.spawn((SceneEntity, Name::new(name), spring, place));
+    for river in wanted {
+        let place = river.place();
+        let SavedRiver {
+            stretch, settings, ..
+        } = river;
+        world.spawn((SceneEntity, Name::new("river"), settings, stretch, place));
     }
 }

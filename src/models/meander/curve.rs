@@ -2,10 +2,11 @@
 
 use super::kernels::left;
 use crate::terrain::{SettingsError, in_range};
-use bevy::math::DVec2;
+use bevy::{math::DVec2, prelude::Reflect};
 
 /// The sign of a bend: positive to the left, so the outer bank is on the right.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Reflect, Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum CurveSignal {
     /// Turning rate of the neighbours' mean velocity, smoothed over a time, by
     /// speed: close to the true curvature of the stream. units: 1/m
@@ -25,6 +26,22 @@ pub enum CurveSignal {
 }
 
 impl CurveSignal {
+    /// The same for a river that is so many times slower.
+    pub(super) fn slower(self, times: f32) -> Self {
+        match self {
+            Self::Smoothed { time } => Self::Smoothed { time: time * times },
+            Self::Accumulated {
+                least_turn,
+                decay,
+                limit,
+            } => Self::Accumulated {
+                least_turn,
+                decay: decay * times,
+                limit,
+            },
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), SettingsError> {
         const M: &str = "MeanderingRiver";
         match *self {

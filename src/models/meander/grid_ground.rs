@@ -3,7 +3,11 @@
 
 use super::{Cut, Ground, MeanderingRiver, Surface, kernels::whole};
 use crate::parallel::Workers;
-use bevy::math::{DVec2, UVec2};
+use bevy::{
+    math::{DVec2, UVec2},
+    prelude::Reflect,
+};
+use core::ops::Range;
 use thiserror::Error;
 
 /// Cells along a tile's side. Only tiles that changed lately are settled.
@@ -16,7 +20,8 @@ const DIAGONAL_SHARE: f64 = 0.2 / 6.0;
 const MOST_OF_A_BANK: f64 = 0.5;
 
 /// How a cut moves a bank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Reflect, Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum SidewaysRule {
     /// The bank moves back at the speed of the cut: what is taken is in
     /// proportion to its height.
@@ -59,6 +64,29 @@ pub struct GridGround {
     tiles_x: usize,
     /// Seconds since each tile was settled, and whether it changed since.
     waiting: Vec<(f64, bool)>,
+    /// Tiles whose heights changed since [`take_changed`](Self::take_changed).
+    changed: Vec<bool>,
+    /// Where particles are not gone, if that is less than all of the grid.
+    outline: Option<Outline>,
+    /// Cells that may change, if those are not all.
+    inside: Option<Vec<bool>>,
+}
+
+/// A rectangle that may be turned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Outline {
+    pub centre: DVec2,
+    /// Unit vector along it.
+    pub along: DVec2,
+    /// Half its length along that, and half its width across. units: m
+    pub half: DVec2,
+}
+
+impl Outline {
+    pub fn holds(&self, at: DVec2) -> bool {
+        let away = at - self.centre;
+        away.dot(self.along).abs() <= self.half.x && away.perp_dot(self.along).abs() <= self.half.y
+    }
 }
 
 impl GridGround {
@@ -84,6 +112,9 @@ impl GridGround {
             hardness: None,
             tiles_x,
             waiting: vec![(0.0, false); tiles_x * height.div_ceil(TILE)],
+            changed: vec![false; tiles_x * height.div_ceil(TILE)],
+            outline: None,
+            inside: None,
             heights,
         })
     }
@@ -107,14 +138,54 @@ impl GridGround {
     /// with the land beside them.
     pub fn with_plain_over_hollows(mut self, reach: f64) -> Self {
         let reach = (reach / self.cell).ceil().max(0.0) as usize;
-        let size = (self.width, self.height);
-        let raised = window(&self.heights, size, reach, f64::max);
-        self.plain = window(&raised, size, reach, f64::min);
-        // A plane's border has no land beyond to be level with.
-        for (plain, ground) in self.plain.iter_mut().zip(&self.heights) {
-            *plain = plain.max(*ground);
-        }
+        self.plain = over_hollows(&self.heights, (self.width, self.height), reach);
         self
+    }
+
+    /// Particles that leave this rectangle are gone, and cells beyond `margin`
+    /// (m) around it stay as they are.
+    pub(super) fn with_outline(mut self, outline: Outline, margin: f64) -> Self {
+        let wider = Outline {
+            half: outline.half + margin,
+            ..outline
+        };
+        let inside: Vec<bool> = (0..self.heights.len())
+            .map(|cell| wider.holds(self.centre(cell)))
+            .collect();
+        self.outline = Some(outline);
+        self.inside = inside.contains(&false).then_some(inside);
+        self
+    }
+
+    /// Whether a cell may change.
+    pub(super) fn is_inside(&self, cell: usize) -> bool {
+        self.inside.as_ref().is_none_or(|inside| inside[cell])
+    }
+
+    /// Tiles whose heights changed since this was asked last.
+    pub(super) fn take_changed(&mut self) -> Vec<usize> {
+        let tiles = self.changed.iter_mut().enumerate();
+        let changed = tiles.filter_map(|(tile, changed)| core::mem::take(changed).then_some(tile));
+        changed.collect()
+    }
+
+    /// Raises or lowers a cell by what someone else did to it. units: m
+    pub(super) fn shift(&mut self, cell: usize, change: f64) {
+        self.heights[cell] += change;
+        self.soft[cell] = (self.soft[cell] + change.min(0.0)).max(0.0);
+    }
+
+    /// Sets how many times slower a cell is cut than soil.
+    pub(super) fn harden(&mut self, cell: usize, hardness: f32) {
+        if self.hardness.is_some() || hardness != 1.0 {
+            let cells = self.heights.len();
+            self.hardness.get_or_insert_with(|| vec![1.0; cells])[cell] = hardness;
+        }
+    }
+
+    /// The level of the floodplain, to change it. units: m
+    pub(super) fn plain_mut(&mut self) -> &mut [f64] {
+        &mut self.plain
     }
 
     /// Size in cells.
@@ -163,6 +234,7 @@ impl GridGround {
     fn touch(&mut self, cell: usize) {
         let tile = cell / self.width / TILE * self.tiles_x + cell % self.width / TILE;
         self.waiting[tile].1 = true;
+        self.changed[tile] = true;
     }
 
     fn lower(&mut self, cell: usize, depth: f64) {
@@ -175,7 +247,10 @@ impl GridGround {
     fn beside(&self, cell: usize, column: isize, row: isize) -> Option<usize> {
         let x = (cell % self.width).checked_add_signed(column)?;
         let y = (cell / self.width).checked_add_signed(row)?;
-        (x < self.width && y < self.height).then(|| y * self.width + x)
+        let there = x < self.width && y < self.height;
+        there
+            .then(|| y * self.width + x)
+            .filter(|&cell| self.is_inside(cell))
     }
 
     /// Depths that a cut takes at its point and at the neighbour ahead.
@@ -212,6 +287,56 @@ impl GridGround {
         }
     }
 
+    /// What each of some cells of a row gains and loses by sliding, in any order
+    /// the same: multiples of 2⁻³⁶. `cells` follow each other.
+    fn exchange(&self, rests: [f64; 2], cells: Range<usize>) -> ([f64; TILE], [f64; TILE]) {
+        let (mut gain, mut loss) = ([0.0; TILE], [0.0; TILE]);
+        let (x, y, count) = (
+            cells.start % self.width,
+            cells.start / self.width,
+            cells.len(),
+        );
+        let here = &self.heights[cells.clone()];
+        let inner = self.inside.is_none()
+            && x > 0
+            && x + count < self.width
+            && y > 0
+            && y + 1 < self.height;
+        for (i, (column, row)) in RING.into_iter().enumerate() {
+            let (rest, share) = if i < 4 {
+                (rests[0], AXIS_SHARE)
+            } else {
+                (rests[1], DIAGONAL_SHARE)
+            };
+            let moved = |rise: f64| whole(share * (rise.abs() - rest).max(0.0));
+            if inner {
+                let first = cells
+                    .start
+                    .wrapping_add_signed(row * self.width as isize + column);
+                let others = &self.heights[first..first + count];
+                let sums = gain.iter_mut().zip(&mut loss);
+                for ((here, other), (gain, loss)) in here.iter().zip(others).zip(sums) {
+                    let rise = other - here;
+                    let moved = moved(rise);
+                    *gain += if rise > 0.0 { moved } else { 0.0 };
+                    *loss += if rise > 0.0 { 0.0 } else { moved };
+                }
+                continue;
+            }
+            for (j, cell) in cells.clone().enumerate() {
+                if let Some(other) = self
+                    .beside(cell, column, row)
+                    .filter(|_| self.is_inside(cell))
+                {
+                    let rise = self.heights[other] - here[j];
+                    let sum = if rise > 0.0 { &mut gain } else { &mut loss };
+                    sum[j] += moved(rise);
+                }
+            }
+        }
+        (gain, loss)
+    }
+
     /// New heights and soft layers of a tile's cells, and whether any slid.
     fn slide(&self, settings: &MeanderingRiver, tile: usize) -> (Vec<(f64, f64)>, bool) {
         let rest = f64::from(settings.talus) * self.cell;
@@ -219,48 +344,32 @@ impl GridGround {
         let harden = libm::exp(-f64::from(settings.hardening) * self.waiting[tile].0);
         let mut slid = false;
         let mut out = Vec::with_capacity(TILE * TILE);
-        for cell in self.tile_cells(tile) {
-            let here = self.heights[cell];
-            let inner = |n: usize, end: usize| n > 0 && n + 1 < end;
-            let (x, y) = (cell % self.width, cell / self.width);
-            let whole_ring = inner(x, self.width) && inner(y, self.height);
-            let (mut gain, mut loss) = ([0.0; 8], [0.0; 8]);
-            for (i, (column, row)) in RING.into_iter().enumerate() {
-                let other = if whole_ring {
-                    cell.wrapping_add_signed(row * self.width as isize + column)
-                } else {
-                    match self.beside(cell, column, row) {
-                        Some(other) => other,
-                        None => continue,
-                    }
-                };
-                let rise = self.heights[other] - here;
-                let (rest, share) = if i < 4 {
-                    (rests[0], AXIS_SHARE)
-                } else {
-                    (rests[1], DIAGONAL_SHARE)
-                };
-                let moved = whole(share * (rise.abs() - rest).max(0.0));
-                if rise > 0.0 {
-                    gain[i] = moved;
-                } else {
-                    loss[i] = moved;
+        for cells in self.tile_rows(tile) {
+            let (gain, loss) = self.exchange(rests, cells.clone());
+            for ((cell, gain), loss) in cells.zip(gain).zip(loss) {
+                if !self.is_inside(cell) {
+                    out.push((self.heights[cell], self.soft[cell]));
+                    continue;
                 }
+                slid |= gain > 0.0 || loss > 0.0;
+                let soft = (self.soft[cell] * harden - loss).max(0.0) + gain;
+                out.push((self.heights[cell] + (gain - loss), soft));
             }
-            // Multiples of 2⁻³⁶: the same in any order.
-            let (gain, loss): (f64, f64) = (gain.iter().sum(), loss.iter().sum());
-            slid |= gain > 0.0 || loss > 0.0;
-            let soft = (self.soft[cell] * harden - loss).max(0.0) + gain;
-            out.push((here + (gain - loss), soft));
         }
         (out, slid)
     }
 
-    fn tile_cells(&self, tile: usize) -> impl Iterator<Item = usize> + use<> {
+    /// The cells of a tile.
+    pub(super) fn tile_cells(&self, tile: usize) -> impl Iterator<Item = usize> + use<> {
+        self.tile_rows(tile).flatten()
+    }
+
+    /// The cells of a tile, row by row.
+    fn tile_rows(&self, tile: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let (x, y) = (tile % self.tiles_x * TILE, tile / self.tiles_x * TILE);
         let (x1, y1) = ((x + TILE).min(self.width), (y + TILE).min(self.height));
         let width = self.width;
-        (y..y1).flat_map(move |row| (x..x1).map(move |column| row * width + column))
+        (y..y1).map(move |row| row * width + x..row * width + x1)
     }
 }
 
@@ -326,7 +435,10 @@ impl Ground for GridGround {
             let y = (row as f64 - middle.y) * self.cell;
             for column in range(min.x, max.x, middle.x, self.width) {
                 let x = (column as f64 - middle.x) * self.cell;
-                visit(row * self.width + column, DVec2::new(x, y));
+                let cell = row * self.width + column;
+                if self.is_inside(cell) {
+                    visit(cell, DVec2::new(x, y));
+                }
             }
         }
     }
@@ -402,13 +514,17 @@ impl Ground for GridGround {
         } else {
             workers
         };
-        workers.each(jobs, |(tile, result)| *result = self.slide(settings, *tile));
+        workers.each(jobs, |(tile, (cells, slid))| {
+            (*cells, *slid) = self.slide(settings, *tile);
+        });
         for (tile, (cells, slid)) in tiles.into_iter().zip(results) {
-            for (cell, (height, soft)) in self.tile_cells(tile).zip(cells) {
+            let own = self.tile_rows(tile).flatten();
+            for (cell, (height, soft)) in own.zip(cells) {
                 self.heights[cell] = height;
                 self.soft[cell] = soft;
             }
             self.waiting[tile] = (0.0, slid);
+            self.changed[tile] |= slid;
         }
     }
 
@@ -431,6 +547,12 @@ impl Ground for GridGround {
         }
     }
 
+    fn holds(&self, at: DVec2) -> bool {
+        let (min, max) = self.bounds();
+        let there = at.cmpge(min).all() && at.cmple(max).all();
+        there && self.outline.is_none_or(|outline| outline.holds(at))
+    }
+
     fn solids(&self) -> f64 {
         self.heights.iter().sum::<f64>() * (self.cell * self.cell)
     }
@@ -449,6 +571,38 @@ fn checked<T>(
         return Err(GroundError::Value(name));
     }
     Ok(())
+}
+
+/// Heights (m) row by row, with hollows narrower than twice `reach` cells level
+/// with the land beside them.
+pub(super) fn over_hollows(heights: &[f64], size: (usize, usize), reach: usize) -> Vec<f64> {
+    // Beyond the border the land goes on as it came: so a slope is no hollow.
+    let pad = 2 * reach;
+    let wide = (size.0 + 2 * pad, size.1 + 2 * pad);
+    let across = |place: usize, count: usize| {
+        let last = count as isize - 1;
+        let place = place as isize - pad as isize;
+        let inside = place.clamp(0, last);
+        let mirrored = (2 * inside - place).clamp(0, last);
+        (inside as usize, mirrored as usize)
+    };
+    let mut padded = Vec::with_capacity(wide.0 * wide.1);
+    for row in 0..wide.1 {
+        let (y, mirrored_y) = across(row, size.1);
+        for column in 0..wide.0 {
+            let (x, mirrored_x) = across(column, size.0);
+            let border = heights[y * size.0 + x];
+            padded.push(2.0 * border - heights[mirrored_y * size.0 + mirrored_x]);
+        }
+    }
+    let raised = window(&padded, wide, reach, f64::max);
+    let level = window(&raised, wide, reach, f64::min);
+    (0..size.0 * size.1)
+        .map(|cell| {
+            let (x, y) = (cell % size.0 + pad, cell / size.0 + pad);
+            level[y * wide.0 + x].max(heights[cell])
+        })
+        .collect()
 }
 
 /// The largest or smallest value within `reach` cells along both axes.

@@ -34,6 +34,12 @@ pub trait Ground: Send + Sync {
     /// Smallest and largest coordinates. Particles beyond are gone. units: m
     fn bounds(&self) -> (DVec2, DVec2);
 
+    /// Whether a particle here is still there.
+    fn holds(&self, at: DVec2) -> bool {
+        let (min, max) = self.bounds();
+        at.cmpge(min).all() && at.cmple(max).all()
+    }
+
     /// Height and slope; the border's beyond the border.
     fn surface(&self, at: DVec2) -> Surface;
 
@@ -56,6 +62,22 @@ pub trait Ground: Send + Sync {
     /// [`cut_volume`](Self::cut_volume). units: m³
     fn take(&mut self, settings: &MeanderingRiver, cut: &Cut, volume: f64);
 
+    /// Takes this much of each of `count` cuts, as [`take`](Self::take) does one
+    /// after the other. Any number of workers gives the same ground.
+    fn take_all(
+        &mut self,
+        _: &Workers,
+        settings: &MeanderingRiver,
+        count: usize,
+        cut: impl Fn(usize) -> (Cut, f64) + Sync,
+    ) {
+        for (cut, volume) in (0..count).map(cut) {
+            if volume > 0.0 {
+                self.take(settings, &cut, volume);
+            }
+        }
+    }
+
     /// How much fits on a point below a level. units: m³
     fn room(&self, point: usize, level: f64) -> f64;
 
@@ -72,7 +94,7 @@ pub trait Ground: Send + Sync {
     /// Tells where the water is and how far it reaches (m), before each look at
     /// the ground. Ground that adapts to the river does so when it
     /// [settles](Self::settle).
-    fn attend(&mut self, _water: &[WaterParticle], _reach: f64) {}
+    fn attend(&mut self, _: &Workers, _water: &[WaterParticle], _reach: f64) {}
 
     /// All solids above height zero, less what lies below. units: m³
     fn solids(&self) -> f64;

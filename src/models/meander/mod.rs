@@ -41,9 +41,12 @@ mod measure;
 mod mesh_ground;
 mod neighbours;
 mod plain;
+pub(crate) mod plugin;
 mod sediment;
 mod solver;
 mod springs;
+mod stream;
+mod stretch;
 mod water;
 
 pub use curve::CurveSignal;
@@ -52,15 +55,27 @@ pub use ground::{Cut, Ground, Surface};
 pub use measure::{Centreline, Tally, course};
 pub use mesh_ground::{MeshDetail, MeshGround, RemeshTally};
 pub use plain::Plain;
+pub use plugin::{RiverRequest, Rivers};
 pub use sediment::SedimentParticle;
 pub use solver::{RiverLedger, RiverSolver};
 pub use springs::{RiverSink, RiverSource, SinkId, SourceId};
+pub use stretch::{RiverStretch, Stretch};
 pub use water::WaterParticle;
 
 use crate::terrain::{SettingsError, in_range};
+use bevy::prelude::*;
 
-/// A river that wanders through its plain.
-#[derive(Clone, Debug, PartialEq)]
+/// A river that wanders through its plain. As a component it runs on a
+/// [`Stretch`] of the terrain: its entity's `Transform` says where the river
+/// enters and, by its forward direction (−Z), which way it runs.
+#[derive(Component, Reflect, Clone, Debug, PartialEq)]
+#[reflect(Component, Default)]
+#[require(Stretch, Transform)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct MeanderingRiver {
     /// Random numbers of the sources depend on it.
     pub seed: u64,
@@ -142,6 +157,10 @@ pub struct MeanderingRiver {
     pub merging: f32,
     /// What leaves with the water is fed in again at the sources.
     pub recirculate: bool,
+
+    /// Water of one particle: by the rest density it makes some metres of depth.
+    /// units: m³
+    pub particle_volume: f32,
 }
 
 impl Default for MeanderingRiver {
@@ -182,6 +201,7 @@ impl Default for MeanderingRiver {
             level_bars: true,
             merging: 12.0,
             recirculate: true,
+            particle_volume: 1000.0,
         }
     }
 }
@@ -209,6 +229,32 @@ impl MeanderingRiver {
             level_bars: false,
             recirculate: false,
             ..Self::default()
+        }
+    }
+
+    /// The same river, so many times slower: it takes the same course after so
+    /// many times the time, from so many times less inflow. By default it is as
+    /// fast as in the paper, whose plane is far steeper than a river's valley.
+    #[must_use]
+    pub fn slower(self, times: f32) -> Self {
+        let square = times * times;
+        Self {
+            gravity: self.gravity / square,
+            stiffness: self.stiffness / square,
+            drag: self.drag / times,
+            viscosity: self.viscosity / times,
+            coriolis: self.coriolis / times,
+            curve: self.curve.slower(times),
+            threshold: self.threshold / times,
+            interval: self.interval * times,
+            smoothing: self.smoothing * times,
+            hardening: self.hardening / times,
+            follow: self.follow / times,
+            attraction: self.attraction / times,
+            settling_speed: self.settling_speed / times,
+            settling: self.settling / times,
+            lifetime: self.lifetime * times,
+            ..self
         }
     }
 
@@ -252,6 +298,7 @@ impl MeanderingRiver {
         in_range(M, "saturation", self.saturation, 0.0..=ANY)?;
         in_range(M, "settling", self.settling, 0.0..=1e3)?;
         in_range(M, "bar_edge", self.bar_edge, 0.0..=ANY)?;
-        in_range(M, "merging", self.merging, 0.0..=self.radius)
+        in_range(M, "merging", self.merging, 0.0..=self.radius)?;
+        in_range(M, "particle_volume", self.particle_volume, 1e-6..=1e9)
     }
 }

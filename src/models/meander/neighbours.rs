@@ -103,7 +103,11 @@ impl Cells {
     /// those particles.
     pub fn busy(&self) -> Vec<Busy> {
         let mut busy = Vec::new();
+        let first_of = |row: usize| self.starts[row.min(self.rows) * self.columns];
         for row in 0..self.rows {
+            if first_of(row.saturating_sub(1)) == first_of(row + 2) {
+                continue;
+            }
             for column in 0..self.columns {
                 let runs = self.runs(column, row);
                 if runs.iter().any(|run| !run.is_empty()) {

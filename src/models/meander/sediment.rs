@@ -53,6 +53,7 @@ pub(super) struct Wanted {
 #[derive(Clone, Copy, Debug)]
 struct Settling {
     point: usize,
+    /// Number of its particle in the sorted list.
     slot: usize,
     volume: f64,
     /// Level up to which it may lie. units: m
@@ -158,13 +159,18 @@ impl Sediment {
     /// Finds a carrier for each cut and returns how much it takes, in the order
     /// of the cuts. Cuts far from any sediment start a particle. The particles
     /// must be sorted.
-    pub fn take_up(&mut self, settings: &MeanderingRiver, wanted: &[Wanted]) -> Vec<f64> {
+    pub fn take_up(
+        &mut self,
+        workers: &Workers,
+        settings: &MeanderingRiver,
+        wanted: &[Wanted],
+    ) -> Vec<f64> {
         let capacity = f64::from(settings.capacity);
         let reach = f64::from(settings.reach);
-        let carriers: Vec<Option<usize>> = wanted
-            .iter()
-            .map(|wanted| self.nearest(wanted.at, reach * reach, |_| true))
-            .collect();
+        let mut carriers: Vec<Option<usize>> = Vec::new();
+        each_batch(workers, wanted, &mut carriers, |wanted| {
+            self.nearest(wanted.at, reach * reach, |_| true)
+        });
         let mut demands = vec![0.0; self.particles.len()];
         for (wanted, carrier) in wanted.iter().zip(&carriers) {
             if let Some(slot) = carrier {
@@ -228,41 +234,47 @@ impl Sediment {
     /// Returns the volume. The particles must be sorted.
     pub fn settle(
         &mut self,
+        workers: &Workers,
         settings: &MeanderingRiver,
         k: &Kernels,
         ground: &mut impl Ground,
         dt: f64,
     ) -> f64 {
-        let mut settling: Vec<Settling> = Vec::new();
-        for slot in 0..self.particles.len() {
-            let own = &self.particles[slot];
-            let share = self.settling_share(settings, k, slot, dt);
+        let still = &*ground;
+        let mut found: Vec<Option<Settling>> = Vec::new();
+        each_batch(workers, &self.particles, &mut found, |own| {
+            let share = self.settling_share(settings, k, own, dt);
             let mut volume = whole(own.volume * share);
             if share > 0.0 && own.volume < CRUMB * f64::from(settings.capacity) {
                 volume = own.volume;
             }
-            if volume > 0.0 {
-                let point = ground.point_at(own.position);
-                // Under the main flow it only fills hollows of the bed. A thin
-                // stream is all edge by its kernel sum: it must not be dammed,
-                // so the middle of the water is main flow too.
-                let edge =
-                    own.amount < f64::from(settings.bar_edge) && own.off_centre > EDGE * k.radius;
-                let level = if own.amount <= 0.0 || !settings.level_bars {
-                    f64::INFINITY
-                } else if edge {
-                    ground.floodplain(point)
-                } else {
-                    ground.floodplain(point) - f64::from(settings.depth)
-                };
-                settling.push(Settling {
-                    point,
-                    slot,
-                    volume,
-                    level,
-                });
+            if volume <= 0.0 {
+                return None;
             }
-        }
+            let point = still.point_at(own.position);
+            // Under the main flow it only fills hollows of the bed. A thin
+            // stream is all edge by its kernel sum: it must not be dammed,
+            // so the middle of the water is main flow too.
+            let edge =
+                own.amount < f64::from(settings.bar_edge) && own.off_centre > EDGE * k.radius;
+            let level = if own.amount <= 0.0 || !settings.level_bars {
+                f64::INFINITY
+            } else if edge {
+                still.floodplain(point)
+            } else {
+                still.floodplain(point) - f64::from(settings.depth)
+            };
+            Some(Settling {
+                point,
+                slot: 0,
+                volume,
+                level,
+            })
+        });
+        let found = found.into_iter().enumerate();
+        let mut settling: Vec<Settling> = found
+            .filter_map(|(slot, found)| found.map(|settling| Settling { slot, ..settling }))
+            .collect();
         // The deepest levels first: what may lie higher comes on top.
         settling.sort_by(|a, b| (a.point.cmp(&b.point)).then(a.level.total_cmp(&b.level)));
         let mut laid = 0.0;
@@ -285,8 +297,13 @@ impl Sediment {
     }
 
     /// Share of a particle that wants to settle within `dt`.
-    fn settling_share(&self, settings: &MeanderingRiver, k: &Kernels, slot: usize, dt: f64) -> f64 {
-        let own = &self.particles[slot];
+    fn settling_share(
+        &self,
+        settings: &MeanderingRiver,
+        k: &Kernels,
+        own: &SedimentParticle,
+        dt: f64,
+    ) -> f64 {
         if own.amount <= 0.0 {
             return 1.0;
         }

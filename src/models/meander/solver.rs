@@ -42,24 +42,26 @@ impl RiverLedger {
 /// A river on its ground.
 #[derive(Clone, Debug)]
 pub struct RiverSolver<G> {
-    settings: MeanderingRiver,
-    kernels: Kernels,
-    ground: G,
-    water: Water,
-    sediment: Sediment,
+    pub(super) settings: MeanderingRiver,
+    pub(super) kernels: Kernels,
+    pub(super) ground: G,
+    pub(super) water: Water,
+    pub(super) sediment: Sediment,
     springs: Vec<Spring>,
     sinks: Vec<(u64, RiverSink)>,
     next_id: u64,
     next_drop: u64,
     /// Seconds since the last look at the ground, and looks so far.
     since_look: f64,
-    looks: u64,
+    pub(super) looks: u64,
     since_smoothing: f64,
     fastest: f64,
     left: f64,
     fed: f64,
     /// What left and was not fed in again yet. units: m³
-    waiting: f64,
+    pub(super) waiting: f64,
+    /// Where water left since [`take_gone`](Self::take_gone), if anyone asks.
+    gone_at: Option<Vec<DVec2>>,
     tally: Tally,
 }
 
@@ -86,6 +88,7 @@ impl<G: Ground> RiverSolver<G> {
             left: 0.0,
             fed: 0.0,
             waiting: 0.0,
+            gone_at: None,
             tally: Tally::default(),
         })
     }
@@ -164,6 +167,26 @@ impl<G: Ground> RiverSolver<G> {
         source.check()?;
         let spring = self.springs.iter_mut().find(|spring| spring.id == id.0);
         Ok(spring.map(|spring| spring.source = source).is_some())
+    }
+
+    /// Lets so much more water in at a source, beside its rate. Tells whether it
+    /// was there. units: particles
+    pub(super) fn feed(&mut self, id: SourceId, particles: f64) -> bool {
+        let spring = self.springs.iter_mut().find(|spring| spring.id == id.0);
+        spring.map(|spring| spring.due += particles).is_some()
+    }
+
+    /// Takes back what is due at a source and less than a particle, or more
+    /// where none was let in since. units: particles
+    pub(super) fn take_due(&mut self, id: SourceId) -> f64 {
+        let spring = self.springs.iter_mut().find(|spring| spring.id == id.0);
+        spring.map_or(0.0, |spring| core::mem::take(&mut spring.due))
+    }
+
+    /// Where water left by sinks and over the border since this was asked last,
+    /// a place for each particle; nothing the first time. units: m
+    pub(super) fn take_gone(&mut self) -> Vec<DVec2> {
+        self.gone_at.replace(Vec::new()).unwrap_or_default()
     }
 
     /// Removes a source; its water stays. Tells whether it was there.
@@ -283,15 +306,17 @@ impl<G: Ground> RiverSolver<G> {
 
     /// Removes what reached a sink or the border.
     fn drain(&mut self) {
-        let (min, max) = self.ground.bounds();
-        let sinks = &self.sinks;
-        let stays = |at: DVec2| {
-            at.cmpge(min).all() && at.cmple(max).all() && !sinks.iter().any(|(_, s)| s.holds(at))
-        };
+        let (ground, sinks) = (&self.ground, &self.sinks);
+        let stays = |at: DVec2| ground.holds(at) && !sinks.iter().any(|(_, s)| s.holds(at));
         let mut fastest = 0.0f64;
+        let gone = &mut self.gone_at;
         self.water.particles.retain(|own| {
             fastest = fastest.max(own.velocity.length_squared());
-            stays(own.position)
+            let stay = stays(own.position);
+            if let Some(gone) = gone.as_mut().filter(|_| !stay) {
+                gone.push(own.position);
+            }
+            stay
         });
         self.fastest = fastest.sqrt();
         let mut left = 0.0;
@@ -310,21 +335,26 @@ impl<G: Ground> RiverSolver<G> {
     fn shape_ground(&mut self, workers: &Workers, dt: f64) {
         let busy = self.water.cells.busy();
         self.ground
-            .attend(&self.water.particles, self.kernels.radius);
+            .attend(workers, &self.water.particles, self.kernels.radius);
         let wanted = self.wanted_cuts(workers, &busy, dt);
         self.sediment.sort();
-        let granted = self.sediment.take_up(&self.settings, &wanted);
-        for (wanted, volume) in wanted.iter().zip(granted) {
-            if volume > 0.0 {
-                self.ground.take(&self.settings, &wanted.cut, volume);
-                self.tally.count_cut(volume, wanted.outer);
-            }
+        let granted = self.sediment.take_up(workers, &self.settings, &wanted);
+        let cut = |i: usize| (wanted[i].cut, granted[i]);
+        self.ground
+            .take_all(workers, &self.settings, wanted.len(), cut);
+        for (wanted, volume) in wanted.iter().zip(&granted) {
+            self.tally.count_cut(*volume, wanted.outer);
         }
         // New particles are not sorted in yet.
         self.sediment.sort();
-        self.tally.laid +=
-            self.sediment
-                .settle(&self.settings, &self.kernels, &mut self.ground, dt);
+        let Self {
+            settings,
+            kernels,
+            ground,
+            sediment,
+            ..
+        } = self;
+        self.tally.laid += sediment.settle(workers, settings, kernels, ground, dt);
         self.sediment.merge(workers, &self.settings);
         self.looks += 1;
         let every = f64::from(self.settings.smoothing);

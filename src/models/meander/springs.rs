@@ -67,7 +67,7 @@ pub(super) struct Spring {
     pub id: u64,
     pub source: RiverSource,
     /// Part of a particle that is due.
-    due: f64,
+    pub due: f64,
     emitted: u64,
 }
 

@@ -205,7 +205,7 @@ impl Water {
 }
 
 /// Fills `out` with what `make` makes of each item, in fixed batches.
-pub(super) fn each_batch<T: Copy + Send + Sync, U: Clone + Send>(
+pub(super) fn each_batch<T: Sync, U: Clone + Send>(
     workers: &Workers,
     items: &[T],
     out: &mut Vec<U>,
@@ -216,12 +216,11 @@ pub(super) fn each_batch<T: Copy + Send + Sync, U: Clone + Send>(
         out.extend(items.iter().map(make));
         return;
     }
-    let mut parts: Vec<Vec<U>> = vec![Vec::new(); items.len().div_ceil(BATCH)];
-    let jobs = items.chunks(BATCH).zip(&mut parts);
-    workers.each(jobs, |(items, part)| {
-        *part = items.iter().map(&make).collect()
+    out.resize(items.len(), make(&items[0]));
+    let jobs = items.chunks(BATCH).zip(out.chunks_mut(BATCH));
+    workers.each(jobs, |(items, out)| {
+        for (item, out) in items.iter().zip(out) {
+            *out = make(item);
+        }
     });
-    for part in parts {
-        out.extend(part);
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Billow, ConicalHill, Faults, Fbm, FourSlopeBasin, Island, Landform, LandformError, Letters,
-    Ridged, Sampler, Scaled, SineWaves, Sum, TiltedPlane, Warped, WindingChannel,
+    Ridged, Sampler, Scaled, SineWaves, Sum, TiltedPlane, Valley, Warped, WindingChannel,
 };
 use bevy::math::DVec2;
 
@@ -60,6 +60,8 @@ landform_kinds! {
     FourSlopeBasin(FourSlopeBasin),
     /// A dry river bed.
     WindingChannel(WindingChannel),
+    /// A valley with a flat floor.
+    Valley(Valley),
     /// Mountains in the shape of letters.
     Letters(Letters),
     /// A land in the sea.
@@ -111,6 +113,7 @@ from_landforms!(
     SineWaves,
     FourSlopeBasin,
     WindingChannel,
+    Valley,
     Letters
 );
 

@@ -15,6 +15,7 @@ mod glyphs;
 mod island;
 mod letters;
 mod noise_stack;
+mod valley;
 mod warp;
 
 pub use analytic::{ConicalHill, FourSlopeBasin, SineWaves, TiltedPlane};
@@ -25,6 +26,7 @@ pub use faults::Faults;
 pub use fractal::{Billow, Fbm, Ridged};
 pub use island::Island;
 pub use letters::Letters;
+pub use valley::Valley;
 pub use warp::Warped;
 
 use bevy::math::DVec2;

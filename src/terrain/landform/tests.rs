@@ -27,6 +27,7 @@ fn seedless() -> Vec<(&'static str, Box<dyn Landform>)> {
         ("SineWaves", Box::new(SineWaves::default())),
         ("FourSlopeBasin", Box::new(FourSlopeBasin::default())),
         ("WindingChannel", Box::new(WindingChannel::default())),
+        ("Valley", Box::new(Valley::default())),
     ]
 }
 
@@ -181,6 +182,10 @@ fn bad_fields_are_rejected_by_name() {
     rejects!(WindingChannel: WindingChannel::default();
         slope = [-0.1, NAN], channel_width = [0.0, -1.0, NAN], channel_depth = [-1.0, NAN],
         meander_amplitude = [-1.0, NAN], meander_wavelength = [0.0, NAN], base = [NAN]);
+    rejects!(Valley: Valley::default();
+        slope = [-0.1, NAN], floor_width = [-1.0, NAN], flank_width = [0.0, -1.0, NAN],
+        flank_height = [NAN], base = [NAN], hills = [-1.0, NAN],
+        feature_size = [0.0, -1.0, NAN]);
     rejects!(Letters: Letters::default();
         text = [String::new(), "  ".into(), "Ä".into(), "A-B".into(), "A".repeat(33)],
         height = [NAN], stroke_width = [0.0, -1.0, NAN], size = [0.0, -1.0, NAN, INF],

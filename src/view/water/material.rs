@@ -2,9 +2,9 @@
 //! that drift with the flow, and foam.
 
 use super::WaterView;
+use crate::view::{Quality, coat::Coat};
 use bevy::{
     asset::embedded_asset,
-    light::NotShadowCaster,
     pbr::{ExtendedMaterial, MaterialExtension, PbrPlugin},
     prelude::*,
     render::render_resource::AsBindGroup,
@@ -30,13 +30,14 @@ pub struct WaterExtension {
     /// Clarity, murk, foam speed, nothing.
     #[uniform(100)]
     optics: Vec4,
-    /// Strength, size, nothing, nothing.
+    /// Strength, size, how many sizes of them, nothing.
     #[uniform(100)]
     ripples: Vec4,
 }
 
-impl From<&WaterView> for WaterExtension {
-    fn from(view: &WaterView) -> Self {
+impl WaterExtension {
+    /// The look of water.
+    pub fn new(view: &WaterView, quality: Quality) -> Self {
         Self {
             shallow: view.shallow,
             deep: view.deep,
@@ -53,7 +54,11 @@ impl From<&WaterView> for WaterExtension {
             ripples: Vec4::new(
                 view.ripple_strength.max(0.0),
                 view.ripple_size.max(1e-2),
-                0.0,
+                match quality {
+                    Quality::Low => 0.0,
+                    Quality::Medium => 2.0,
+                    Quality::High => 3.0,
+                },
                 0.0,
             ),
         }
@@ -79,21 +84,6 @@ impl MaterialExtension for WaterExtension {
     }
 }
 
-impl From<&WaterView> for WaterMaterial {
-    fn from(view: &WaterView) -> Self {
-        Self {
-            base: StandardMaterial {
-                perceptual_roughness: 0.12,
-                // 2 % at right angles, as real water.
-                reflectance: 0.354,
-                alpha_mode: AlphaMode::Blend,
-                ..default()
-            },
-            extension: view.into(),
-        }
-    }
-}
-
 /// Sets the material up, if the app draws.
 pub(in crate::view) fn build(app: &mut App) {
     if app.is_plugin_added::<PbrPlugin>() {
@@ -102,47 +92,29 @@ pub(in crate::view) fn build(app: &mut App) {
     }
 }
 
-/// The material of a new chunk. Where [`build`] came before Bevy's renderer,
-/// it is a plain one: water should not be unseen for the order of plugins.
+/// The material of new chunks.
 pub(in crate::view) fn default_material(
     view: &WaterView,
+    quality: Quality,
     water: Option<&mut Assets<WaterMaterial>>,
     standard: &mut Assets<StandardMaterial>,
-) -> Surface {
+) -> Coat<WaterMaterial> {
     match water {
-        Some(materials) => Surface::Water(materials.add(view)),
-        None => Surface::Plain(standard.add(StandardMaterial {
+        Some(materials) => Coat::Own(materials.add(WaterMaterial {
+            base: StandardMaterial {
+                perceptual_roughness: 0.12,
+                // 2 % at right angles, as real water.
+                reflectance: 0.354,
+                alpha_mode: AlphaMode::Blend,
+                ..default()
+            },
+            extension: WaterExtension::new(view, quality),
+        })),
+        None => Coat::Plain(standard.add(StandardMaterial {
             base_color: view.shallow.with_alpha(0.7).into(),
             perceptual_roughness: 0.12,
             alpha_mode: AlphaMode::Blend,
             ..default()
         })),
-    }
-}
-
-/// The one material that all new chunks get.
-#[derive(Clone, Debug)]
-pub(in crate::view) enum Surface {
-    Water(Handle<WaterMaterial>),
-    Plain(Handle<StandardMaterial>),
-}
-
-impl Surface {
-    /// Puts it on a chunk.
-    pub fn dress(&self, chunk: &mut EntityCommands) {
-        chunk.insert(NotShadowCaster);
-        match self {
-            Surface::Water(handle) => chunk.insert(MeshMaterial3d(handle.clone())),
-            Surface::Plain(handle) => chunk.insert(MeshMaterial3d(handle.clone())),
-        };
-    }
-
-    /// Brings changed settings to it.
-    pub fn update(&self, view: &WaterView, water: Option<&mut Assets<WaterMaterial>>) {
-        if let (Surface::Water(handle), Some(materials)) = (self, water)
-            && let Some(mut material) = materials.get_mut(handle)
-        {
-            material.extension = view.into();
-        }
     }
 }

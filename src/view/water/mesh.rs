@@ -1,6 +1,6 @@
-//! Builds the surface of one chunk's water from a copy of its cells.
+//! Builds the surface of one chunk's water, or lava, from a copy of its cells.
 
-use super::surface::{Cells, LiveCells, Rule, Vertex, WIDEST_STREAM};
+use super::surface::{Cells, Liquid, LiveCells, Rule, Vertex, WIDEST_STREAM};
 use crate::{
     terrain::{Grid, TILE, Terrain},
     view::{ChunkDetail, detail::Lattice},
@@ -16,19 +16,20 @@ use bevy::{
 /// of the next cell, and a dry cell's level comes from the cells around that one.
 const RING: u32 = 2;
 
-/// Whether water from one cell to another is anywhere deeper than `thinnest`.
+/// Whether a liquid from one cell to another is anywhere deeper than `thinnest`.
 pub(in crate::view) fn any_deeper(
     terrain: &Terrain,
+    liquid: Liquid,
     from: UVec2,
     to: UVec2,
     thinnest: f32,
 ) -> bool {
-    let grid = terrain.grid();
     (from.y..=to.y).any(|y| {
-        let row = grid.index(from.x, y)..grid.index(to.x, y) + 1;
-        let depths = terrain.water()[row].iter();
+        let depths = liquid.depths(terrain, from.x..to.x + 1, y);
         // No early end within a row: so many are compared at once.
-        depths.fold(false, |any, depth| any | (*depth > thinnest))
+        depths
+            .iter()
+            .fold(false, |any, depth| any | (*depth > thinnest))
     })
 }
 
@@ -38,10 +39,10 @@ pub(in crate::view) fn is_near_water(terrain: &Terrain, chunk: UVec2, thinnest: 
     let (first, last) = grid.chunk_cells(chunk);
     let from = first.saturating_sub(UVec2::splat(TILE));
     let to = (last + TILE).min(grid.size() - 1);
-    any_deeper(terrain, from, to, thinnest)
+    any_deeper(terrain, Liquid::Water, from, to, thinnest)
 }
 
-/// A copy of all that a chunk's water depends on.
+/// A copy of all that a chunk's water, or lava, depends on.
 #[derive(Clone, Debug)]
 pub struct WaterChunkSource {
     /// First cell of the chunk, and its quads along x and y.
@@ -73,7 +74,7 @@ struct CopiedCells {
 }
 
 impl CopiedCells {
-    fn copy(terrain: &Terrain, first: UVec2, last: UVec2, thinnest: f32) -> Self {
+    fn copy(terrain: &Terrain, liquid: Liquid, first: UVec2, last: UVec2, thinnest: f32) -> Self {
         let grid = terrain.grid();
         let from = first.saturating_sub(UVec2::splat(RING));
         let to = (last + RING).min(grid.size() - 1);
@@ -87,23 +88,24 @@ impl CopiedCells {
             share: Vec::with_capacity(cells),
             velocity: Vec::with_capacity(cells),
         };
+        let loads = liquid.loads(terrain).unwrap_or_default();
         for y in from.y..=to.y {
             let row = grid.index(from.x, y)..grid.index(to.x, y) + 1;
-            let depths = &terrain.water()[row.clone()];
+            let depths = &*liquid.depths(terrain, from.x..to.x + 1, y);
             let layers = terrain.bedrock()[row.clone()].iter();
             let layers = layers.zip(&terrain.soil()[row.clone()]);
             copied.ground.extend(layers.map(|(b, s)| b + s));
             let seen = |&d: &f32| if d > thinnest { d } else { 0.0 };
             copied.depth.extend(depths.iter().map(seen));
-            let loads = depths.iter().zip(&terrain.suspended()[row]);
+            let loads = depths.iter().zip(&loads[row]);
             let share = |(&d, &s): (&f32, &f32)| if d > thinnest { s / d } else { 0.0 };
             copied.share.extend(loads.map(share));
-            if terrain.flow().is_some() {
+            if liquid.is_moving(terrain) {
                 let columns = from.x..=to.x;
                 copied
                     .velocity
                     .extend(columns.zip(depths).map(|(x, &d)| match d > thinnest {
-                        true => terrain.velocity(x, y),
+                        true => liquid.velocity(terrain, x, y),
                         false => Vec2::ZERO,
                     }));
             }
@@ -151,16 +153,31 @@ impl WaterChunkSource {
         thinnest: f32,
         detail: ChunkDetail,
     ) -> Option<Self> {
+        Self::copy_of(Liquid::Water, terrain, chunk, thinnest, detail)
+    }
+
+    /// The same of either liquid.
+    pub(in crate::view) fn copy_of(
+        liquid: Liquid,
+        terrain: &Terrain,
+        chunk: UVec2,
+        thinnest: f32,
+        detail: ChunkDetail,
+    ) -> Option<Self> {
         let grid = *terrain.grid();
         let (first, last) = grid.chunk_cells(chunk);
         // Most land is dry: a quick look at what any vertex could see.
         let from = first.saturating_sub(UVec2::splat(WIDEST_STREAM));
         let to = (last + WIDEST_STREAM).min(grid.size() - 1);
-        if !any_deeper(terrain, from, to, thinnest) {
+        if !any_deeper(terrain, liquid, from, to, thinnest) {
             return None;
         }
         let lattice = Lattice::new(last - first, detail);
-        let live = LiveCells { terrain, thinnest };
+        let live = LiveCells {
+            terrain,
+            liquid,
+            thinnest,
+        };
         let (mut coarse, mut is_wet) = (Vec::new(), false);
         lattice.each_vertex(|place, level| {
             let at = first + place;
@@ -177,7 +194,8 @@ impl WaterChunkSource {
             quads: last - first,
             grid,
             lattice,
-            cells: (detail.level() == 0).then(|| CopiedCells::copy(terrain, first, last, thinnest)),
+            cells: (detail.level() == 0)
+                .then(|| CopiedCells::copy(terrain, liquid, first, last, thinnest)),
             coarse,
             covers_all: false,
         })
@@ -197,7 +215,11 @@ impl WaterChunkSource {
         let grid = *terrain.grid();
         let (first, last) = grid.chunk_cells(chunk);
         let lattice = Lattice::new(last - first, detail);
-        let live = LiveCells { terrain, thinnest };
+        let live = LiveCells {
+            terrain,
+            liquid: Liquid::Water,
+            thinnest,
+        };
         let mut coarse = Vec::with_capacity(lattice.capacity());
         lattice.each_vertex(|place, _| {
             let at = first + place;

@@ -18,8 +18,9 @@ mod material;
 pub mod mesh;
 mod surface;
 
-pub(super) use material::{Surface, build, default_material};
 pub use material::{WaterExtension, WaterMaterial};
+pub(super) use material::{build, default_material};
+pub(super) use surface::Liquid;
 
 use bevy::prelude::*;
 

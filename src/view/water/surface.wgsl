@@ -21,7 +21,7 @@ struct Water {
     sky: vec4<f32>,
     // Clarity (m), murk (share), foam speed (m/s).
     optics: vec4<f32>,
-    // Strength, size (m).
+    // Strength, size (m), how many sizes of them.
     ripples: vec4<f32>,
 }
 
@@ -64,7 +64,7 @@ fn noise(at: vec2<f32>) -> vec3<f32> {
 // Turns by some angle that lattices do not share.
 const TURN: mat2x2<f32> = mat2x2<f32>(0.8, 0.6, -0.6, 0.8);
 
-// Three sizes of ripples that wander over each other: height and slope.
+// Some sizes of ripples that wander over each other: height and slope.
 // `footprint` is the size of a pixel; what is smaller is left out.
 fn ripples(at: vec2<f32>, drift: f32, footprint: f32) -> vec3<f32> {
     var sum = vec3(0.0);
@@ -73,7 +73,7 @@ fn ripples(at: vec2<f32>, drift: f32, footprint: f32) -> vec3<f32> {
     var turn_back = mat2x2<f32>(1.0, 0.0, 0.0, 1.0);
     var away = vec2(drift, 0.35 * drift);
     var weight = 0.5;
-    for (var octave = 0; octave < 3; octave += 1) {
+    for (var octave = 0.0; octave < water.ripples.z; octave += 1.0) {
         let seen = 1.0 - smoothstep(0.25, 0.75, footprint / size);
         if seen > 0.0 {
             let n = noise((turned + away) / size);
@@ -135,7 +135,10 @@ fn fragment(in: VertexOutput, @builtin(front_facing) is_front: bool) -> Fragment
     let wind = ripples(place, globals.time * 0.45, footprint);
     var relief = 0.30 * wind;
     var pattern = 0.0;
-    if speed > 0.01 {
+    if speed > 0.01 && water.ripples.z == 0.0 {
+        // Foam is an even veil.
+        pattern = 0.5;
+    } else if speed > 0.01 {
         let velocity = flow * min(1.0, FASTEST / speed);
         // Rapids are made of smaller waves than lakes.
         let near = 2.2 * place;

@@ -1,7 +1,7 @@
 //! What does not change where the ground does: the level of the floodplain and
 //! the hardness of the rock at each place.
 
-use super::super::GridGround;
+use super::{super::GridGround, topology::Point};
 use bevy::math::DVec2;
 
 /// Planes over the rectangle of a height grid.
@@ -35,6 +35,12 @@ impl Land {
     /// Level of the floodplain. units: m
     pub fn plain(&self, at: DVec2) -> f64 {
         self.mean(&self.plain, at)
+    }
+
+    /// Sets what does not move with a point to what lies below it.
+    pub fn measure(&self, point: &mut Point) {
+        point.plain = self.plain(point.at);
+        point.hardness = self.hardness(point.at);
     }
 
     /// The value of a plane between cells.

@@ -2,24 +2,27 @@
 //! start a search from, its points, and when water was last near.
 
 use super::topology::{NONE, Sheet, doubled};
-use bevy::math::DVec2;
+use bevy::math::{DVec2, Vec2Swizzles};
+use core::ops::Range;
 
 /// A search that takes longer starts over with all triangles.
 const LONGEST_WALK: usize = 256;
 
-/// Buckets over a rectangle.
+/// Buckets over a rectangle, in rows along its shorter side: so the points of
+/// some rows, which follow each other, have few neighbours in others.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Buckets {
     min: DVec2,
     size: f64,
     inverse: f64,
+    /// Rows run along the second coordinate.
+    turned: bool,
     columns: usize,
     rows: usize,
-    /// The triangle at the middle of each bucket.
+    /// A triangle in or near each bucket.
     seeds: Vec<u32>,
-    /// First of each bucket's points, and one past the last.
+    /// First point of each bucket, and one past the last.
     starts: Vec<u32>,
-    points: Vec<u32>,
     /// Where each point was when the buckets were filled, and the farthest that
     /// one is from there. units: m
     filed: Vec<DVec2>,
@@ -36,17 +39,19 @@ impl Buckets {
     pub fn new(min: DVec2, max: DVec2, size: f64) -> Self {
         let extent = max - min;
         let size = size.max((extent.x * extent.y / f64::from(1 << 22)).sqrt());
-        let columns = (extent.x / size).ceil().max(1.0) as usize;
-        let rows = (extent.y / size).ceil().max(1.0) as usize;
+        let turned = extent.x > extent.y;
+        let counts = (extent / size).ceil().max(DVec2::ONE);
+        let counts = if turned { counts.yx() } else { counts };
+        let (columns, rows) = (counts.x as usize, counts.y as usize);
         Self {
             min,
             size,
             inverse: 1.0 / size,
+            turned,
             columns,
             rows,
             seeds: vec![NONE; columns * rows],
             starts: vec![0; columns * rows + 1],
-            points: Vec::new(),
             filed: Vec::new(),
             drift: 0.0,
             dry_for: vec![f64::INFINITY; columns * rows],
@@ -54,8 +59,10 @@ impl Buckets {
         }
     }
 
+    #[inline]
     fn place(&self, at: DVec2) -> (usize, usize) {
         let cell = (at - self.min) * self.inverse;
+        let cell = if self.turned { cell.yx() } else { cell };
         // `as` takes what lies outside to the border.
         let column = (cell.x as usize).min(self.columns - 1);
         (column, (cell.y as usize).min(self.rows - 1))
@@ -68,19 +75,18 @@ impl Buckets {
         row * self.columns + column
     }
 
-    /// Which way the water runs here; zero if there is none.
-    pub fn flow(&self, at: DVec2) -> DVec2 {
-        self.flow[self.of(at)].normalize_or_zero()
+    /// Which way the water runs in each bucket; zero if there was none.
+    pub fn flows(&self) -> Vec<DVec2> {
+        let flow = self.flow.iter().copied();
+        flow.map(DVec2::normalize_or_zero).collect()
     }
 
-    /// Calls `visit` with each bucket that a rectangle touches.
-    fn each_in(&self, min: DVec2, max: DVec2, mut visit: impl FnMut(usize)) {
-        let ((x0, y0), (x1, y1)) = (self.place(min), self.place(max));
-        for row in y0..=y1 {
-            for column in x0..=x1 {
-                visit(row * self.columns + column);
-            }
-        }
+    /// Points of so many rows at once.
+    pub fn bands(&self, rows: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+        let start = |row: usize| self.starts[row.min(self.rows) * self.columns] as usize;
+        (0..self.rows)
+            .step_by(rows)
+            .map(move |row| start(row)..start(row + rows))
     }
 
     /// Notes that water is within `reach` of a place, and which way it runs.
@@ -106,78 +112,59 @@ impl Buckets {
     /// Lets low values of the buckets rise by no more than `grading` for each
     /// metre.
     pub fn spread(&self, values: &mut [f64], grading: f64) {
-        let (columns, step) = (self.columns, grading * self.size);
-        let diagonal = step * core::f64::consts::SQRT_2;
         // There and back: a distance transform in two sweeps.
-        let mut sweep = |bucket: usize, back: bool| {
-            let (x, y) = (bucket % columns, bucket / columns);
-            let side = |ahead: isize| x.checked_add_signed(ahead).filter(|&x| x < columns);
-            let row = if back { y + 1 } else { y.wrapping_sub(1) };
-            let mut value = values[bucket];
-            if let Some(x) = side(if back { 1 } else { -1 }) {
-                value = value.min(values[y * columns + x] + step);
-            }
-            if row < self.rows {
-                value = value.min(values[row * columns + x] + step);
-                for x in [side(-1), side(1)].into_iter().flatten() {
-                    value = value.min(values[row * columns + x] + diagonal);
-                }
-            }
-            values[bucket] = value;
-        };
-        let count = self.columns * self.rows;
-        (0..count).for_each(|bucket| sweep(bucket, false));
-        (0..count).rev().for_each(|bucket| sweep(bucket, true));
+        let step = grading * self.size;
+        let mut before = Vec::new();
+        for row in values.chunks_exact_mut(self.columns) {
+            rise(row, &before, step, false);
+            before.clear();
+            before.extend_from_slice(row);
+        }
+        before.clear();
+        for row in values.chunks_exact_mut(self.columns).rev() {
+            rise(row, &before, step, true);
+            before.clear();
+            before.extend_from_slice(row);
+        }
     }
 
-    /// Fills the buckets anew, after triangles came or went.
-    pub fn fill(&mut self, sheet: &Sheet) {
-        let middle_of = |i: usize| {
-            let cell = DVec2::new((i % self.columns) as f64, (i / self.columns) as f64);
-            self.min + (cell + 0.5) * self.size
-        };
-        for t in sheet.live_triangles() {
-            let [a, b, c] = sheet.places(t);
-            let half = 0.5 * self.size;
-            let (low, high) = (a.min(b).min(c) - half, a.max(b).max(c) - half);
-            let ((x0, y0), (x1, y1)) = (self.place(low), self.place(high));
-            for row in y0..=y1 {
-                for column in x0..=x1 {
-                    let bucket = row * self.columns + column;
-                    let at = middle_of(bucket);
-                    let within =
-                        |a: DVec2, b: DVec2| doubled(a, b, at) >= -1e-9 * self.size * self.size;
-                    if within(a, b) && within(b, c) && within(c, a) {
-                        self.seeds[bucket] = t;
-                    }
+    /// Gives the sheet's points and triangles numbers by bucket, and knows them.
+    pub fn fill(&mut self, sheet: &mut Sheet) {
+        let count = self.columns * self.rows;
+        self.starts = sheet.renumber(count, |at| self.of(at));
+        // The point next to the middle knows a triangle there. Where there is
+        // no point the last bucket's is not far.
+        let mut seed = 0;
+        for bucket in 0..count {
+            let own = self.starts[bucket] as usize..self.starts[bucket + 1] as usize;
+            let cell = DVec2::new(
+                (bucket % self.columns) as f64,
+                (bucket / self.columns) as f64,
+            );
+            let cell = if self.turned { cell.yx() } else { cell };
+            let middle = self.min + (cell + 0.5) * self.size;
+            let mut nearest = f64::INFINITY;
+            for own in &sheet.points[own] {
+                let square = own.at.distance_squared(middle);
+                if square < nearest {
+                    (nearest, seed) = (square, own.triangle);
                 }
             }
-        }
-        self.starts.fill(0);
-        for p in sheet.live_points() {
-            let bucket = self.of(sheet.at(p));
-            self.starts[bucket] += 1;
-        }
-        let mut sum = 0;
-        for start in &mut self.starts {
-            sum += *start;
-            *start = sum;
-        }
-        self.points.clear();
-        self.points.resize(sum as usize, NONE);
-        for p in sheet.live_points() {
-            let bucket = self.of(sheet.at(p));
-            self.starts[bucket] -= 1;
-            self.points[self.starts[bucket] as usize] = p;
+            self.seeds[bucket] = seed;
         }
         self.filed.clear();
         self.filed.extend(sheet.points.iter().map(|point| point.at));
         self.drift = 0.0;
     }
 
-    /// Notes that a point went to another place.
-    pub fn moved(&mut self, point: usize, to: DVec2) {
-        self.drift = self.drift.max(self.filed[point].distance(to));
+    /// How far a point would be at a place from where it was filed. units: m
+    pub fn way_to(&self, point: usize, to: DVec2) -> f64 {
+        self.filed[point].distance(to)
+    }
+
+    /// Notes that points went so far from where they were filed (m).
+    pub fn moved(&mut self, drift: f64) {
+        self.drift = self.drift.max(drift);
     }
 
     /// The triangle under a place within the bounds, with its share of each
@@ -185,10 +172,6 @@ impl Buckets {
     #[inline]
     pub fn locate(&self, sheet: &Sheet, at: DVec2) -> (u32, [f64; 3]) {
         let mut own = self.seeds[self.of(at)];
-        // A middle beyond the border, or rounding, leaves a bucket without.
-        if own == NONE || sheet.triangles[own as usize].is_free() {
-            own = self.any(sheet);
-        }
         for _ in 0..LONGEST_WALK {
             let [a, b, c] = sheet.places(own);
             let parts = [doubled(b, c, at), doubled(c, a, at), doubled(a, b, at)];
@@ -203,15 +186,6 @@ impl Buckets {
             own = beyond;
         }
         self.nearest(sheet, at)
-    }
-
-    fn any(&self, sheet: &Sheet) -> u32 {
-        let seed = self.seeds.iter().copied();
-        let live = |t: &u32| *t != NONE && !sheet.triangles[*t as usize].is_free();
-        seed.into_iter().find(live).unwrap_or_else(|| {
-            let first = sheet.live_triangles().next();
-            first.unwrap_or(0)
-        })
     }
 
     /// The triangle that a place is least outside of, by a look at all.
@@ -236,15 +210,44 @@ impl Buckets {
         max: DVec2,
         mut visit: impl FnMut(usize, DVec2),
     ) {
-        self.each_in(min - self.drift, max + self.drift, |bucket| {
-            let range = self.starts[bucket] as usize..self.starts[bucket + 1] as usize;
-            for &p in &self.points[range] {
-                let at = sheet.at(p);
+        let low = self.place(min - self.drift);
+        let high = self.place(max + self.drift);
+        for row in low.1..=high.1 {
+            let row = row * self.columns;
+            let run = self.starts[row + low.0]..self.starts[row + high.0 + 1];
+            for p in run.start as usize..run.end as usize {
+                let at = sheet.points[p].at;
                 if at.cmpge(min).all() && at.cmplt(max).all() {
-                    visit(p as usize, at);
+                    visit(p, at);
                 }
             }
-        });
+        }
+    }
+}
+
+/// One sweep over a row: no value is more than a step above the one before it
+/// or those of the row before, which may be none.
+fn rise(row: &mut [f64], before: &[f64], step: f64, back: bool) {
+    let diagonal = step * core::f64::consts::SQRT_2;
+    for x in 0..before.len() {
+        let mut value = row[x].min(before[x] + step);
+        if x > 0 {
+            value = value.min(before[x - 1] + diagonal);
+        }
+        if x + 1 < before.len() {
+            value = value.min(before[x + 1] + diagonal);
+        }
+        row[x] = value;
+    }
+    let mut last = f64::INFINITY;
+    let mut along = |value: &mut f64| {
+        *value = value.min(last + step);
+        last = *value;
+    };
+    if back {
+        row.iter_mut().rev().for_each(&mut along);
+    } else {
+        row.iter_mut().for_each(&mut along);
     }
 }
 

@@ -17,9 +17,13 @@
 mod banks;
 mod land;
 mod locate;
+mod patch;
 mod remesh;
+mod rings;
 mod topology;
 
+#[cfg(test)]
+mod river_tests;
 #[cfg(test)]
 mod tests;
 
@@ -30,11 +34,14 @@ use crate::{
     parallel::Workers,
     terrain::{SettingsError, in_range},
 };
+use banks::Exchange;
 use bevy::math::DVec2;
 use land::Land;
 use locate::Buckets;
-use remesh::{LEAST_AREA, Wish};
-use topology::{NONE, Sheet, doubled};
+use patch::{Patch, Surroundings, parts};
+use remesh::Wish;
+use rings::{BATCH, Rings, Shape};
+use topology::Sheet;
 
 /// Wanted edges grow by so much for each metre from the water.
 const GRADING: f64 = 0.4;
@@ -43,12 +50,14 @@ const EVEN_OUT: f64 = 0.125;
 /// A thinner layer of fresh deposit is none. Splits and collapses spread traces
 /// that a grid does not have. units: m
 const THINNEST: f64 = 0.02;
-/// A cut moves a point by this share of a fine edge at most.
-const LONGEST_MOVE: f64 = 0.5;
 /// The sheet is changed once in so many times that it is settled.
 const REMESH_EVERY: u32 = 2;
 /// Points far from the water are looked at once in so many changes.
 const TURNS: u32 = 8;
+/// Rows of buckets whose points are cut by themselves, and the cuts from which
+/// on that is worth the while.
+const BAND: usize = 32;
+const MANY_CUTS: usize = 4096;
 
 /// How finely a [`MeshGround`] follows its river.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,6 +116,9 @@ pub struct MeshGround {
     detail: MeshDetail,
     bounds: (DVec2, DVec2),
     sheet: Sheet,
+    rings: Rings,
+    shapes: Vec<Shape>,
+    exchanges: Vec<Exchange>,
     land: Land,
     buckets: Buckets,
     /// Length of an edge that is wanted in each bucket. units: m
@@ -129,6 +141,9 @@ impl MeshGround {
             detail,
             bounds,
             sheet: Sheet::rectangle(bounds.0, bounds.1, columns, rows),
+            rings: Rings::default(),
+            shapes: Vec::new(),
+            exchanges: Vec::new(),
             land: Land::new(grid),
             buckets: Buckets::new(bounds.0, bounds.1, 2.0 * detail.fine),
             wanted: Vec::new(),
@@ -137,22 +152,21 @@ impl MeshGround {
         };
         ground.mark_curved(grid);
         ground.spread_wishes();
+        let workers = Workers::serial();
+        ground.rings.fill(&workers, &ground.sheet);
         // Heights come last: until then all is flat, so no change is refused.
-        ground.refine();
-        for p in 0..ground.sheet.points.len() {
-            ground.measure(p);
-            let at = ground.sheet.points[p].at;
-            let own = &mut ground.sheet.points[p];
-            own.height = ground.land.mean(grid.heights(), at);
-            own.soft = ground.land.mean(grid.soft(), at);
+        ground.refine(&workers);
+        for own in &mut ground.sheet.points {
+            ground.land.measure(own);
+            own.height = ground.land.mean(grid.heights(), own.at);
+            own.soft = ground.land.mean(grid.soft(), own.at);
         }
-        ground.buckets.fill(&ground.sheet);
         let area = (bounds.1 - bounds.0).element_product();
         let lift = (grid.solids() - ground.solids()) / area;
         for own in &mut ground.sheet.points {
             own.height += lift;
         }
-        ground.incline(|_| true);
+        ground.incline(&workers, |_| true);
         ground.tally = RemeshTally::default();
         Ok(ground)
     }
@@ -177,13 +191,6 @@ impl MeshGround {
         }
     }
 
-    /// Takes what does not move with the ground from the land below a point.
-    fn measure(&mut self, point: usize) {
-        let own = &mut self.sheet.points[point];
-        own.plain = self.land.plain(own.at);
-        own.hardness = self.land.hardness(own.at);
-    }
-
     /// Wanted lengths of edges: fine near water, and growing evenly from there.
     fn spread_wishes(&mut self) {
         let MeshDetail {
@@ -199,10 +206,11 @@ impl MeshGround {
     }
 
     /// Splits, collapses and turns until the sheet is as wanted.
-    fn refine(&mut self) {
+    fn refine(&mut self, workers: &Workers) {
         let Self {
             detail,
             sheet,
+            rings,
             land,
             buckets,
             wanted,
@@ -223,19 +231,24 @@ impl MeshGround {
             }
         };
         let wish = Wish {
-            edge: &edge,
-            tolerance: &tolerance,
+            workers,
+            edge,
+            tolerance,
             fine: detail.fine,
         };
-        let turn = self.settled / REMESH_EVERY % TURNS;
-        wish.collapse(sheet, (turn, TURNS), tally);
+        let turn = (self.settled / REMESH_EVERY % TURNS) as usize;
+        let is_turn = |at: DVec2| buckets.of(at) % TURNS as usize == turn;
+        wish.collapse(sheet, rings, is_turn, tally);
         wish.split(sheet, tally, |sheet, point| {
-            let own = &mut sheet.points[point as usize];
-            own.plain = land.plain(own.at);
-            own.hardness = land.hardness(own.at);
+            land.measure(&mut sheet.points[point as usize]);
         });
-        wish.flip(sheet, tally);
-        self.buckets.fill(&self.sheet);
+        wish.flip(sheet, None, tally);
+        self.buckets.fill(&mut self.sheet);
+        self.rings.fill(workers, &self.sheet);
+        self.shapes.clear();
+        self.shapes
+            .resize(self.sheet.points.len(), Shape::default());
+        self.incline(workers, |_| true);
     }
 
     /// How finely it follows its river.
@@ -287,57 +300,24 @@ impl MeshGround {
         (self.sheet.triangles[t as usize].corners, shares)
     }
 
-    /// How far a cut moves its point, straight up the slope, and how much it
-    /// sinks. units: m
-    fn parts(&self, cut: &Cut, slope: DVec2) -> (DVec2, f64) {
-        let own = &self.sheet.points[cut.point];
-        let sink = cut.down.min((own.height - cut.floor).max(0.0));
-        let steepness = slope.length();
-        if steepness <= 0.0 {
-            return (DVec2::ZERO, sink);
-        }
-        // Along the slope a move takes nothing, and only bunches up points.
-        let uphill = slope / -steepness;
-        let along = cut.sideways.perp_dot(uphill).abs();
-        let way = cut.sideways.dot(uphill) + self.detail.rub * along;
-        let way = way.clamp(0.0, LONGEST_MOVE * self.detail.fine);
-        (uphill * way, sink)
-    }
-
-    /// The largest share of a move that turns no triangle over.
-    fn free_share(&self, point: u32, way: DVec2) -> f64 {
-        let least = 2.0 * LEAST_AREA * self.detail.fine * self.detail.fine;
-        let at = self.sheet.at(point);
-        let mut share = 1.0f64;
-        for (t, i) in self.sheet.around(point) {
-            let corners = self.sheet.triangles[t as usize].corners;
-            let (b, c) = (
-                self.sheet.at(corners[(i + 1) % 3]),
-                self.sheet.at(corners[(i + 2) % 3]),
-            );
-            let (before, after) = (doubled(at, b, c), doubled(at + way, b, c));
-            if after < least && after < before {
-                share = share.min(((before - least) / (before - after)).max(0.0));
+    /// Takes the shapes anew where water was last near at a time that counts.
+    fn incline(&mut self, workers: &Workers, counts: impl Fn(f64) -> bool + Sync) {
+        let Self {
+            sheet,
+            rings,
+            shapes,
+            buckets,
+            ..
+        } = self;
+        let points = &sheet.points[..];
+        let jobs = shapes.chunks_mut(BATCH).enumerate();
+        workers.each(jobs, |(i, shapes)| {
+            for (p, shape) in (i * BATCH..).zip(shapes) {
+                if counts(buckets.dry_for[buckets.of(points[p].at)]) {
+                    *shape = Shape::new(points, 0, p, rings.of(p));
+                }
             }
-        }
-        share
-    }
-
-    fn lower(&mut self, point: u32, volume: f64) {
-        let depth = volume / self.sheet.area(point);
-        let own = &mut self.sheet.points[point as usize];
-        own.height -= depth;
-        own.soft = (own.soft - depth).max(0.0);
-    }
-
-    /// Takes the slopes anew where water was last near at a time that counts.
-    fn incline(&mut self, counts: impl Fn(f64) -> bool) {
-        for p in 0..self.sheet.points.len() {
-            let own = &self.sheet.points[p];
-            if own.triangle != NONE && counts(self.buckets.dry_for[self.buckets.of(own.at)]) {
-                self.sheet.points[p].slope = self.sheet.mean_slope(p as u32);
-            }
-        }
+        });
     }
 }
 
@@ -349,12 +329,13 @@ impl Ground for MeshGround {
     #[inline]
     fn surface(&self, at: DVec2) -> Surface {
         let (corners, shares) = self.under(at);
-        let [a, b, c] = corners.map(|corner| &self.sheet.points[corner as usize]);
+        let [a, b, c] = corners.map(|corner| self.sheet.height(corner));
+        let [u, v, w] = corners.map(|corner| self.shapes[corner as usize].slope);
         // Mean slopes of the corners: water that met the edges of flat
         // triangles would lose its speed on them.
         Surface {
-            height: a.height * shares[0] + b.height * shares[1] + c.height * shares[2],
-            slope: a.slope * shares[0] + b.slope * shares[1] + c.slope * shares[2],
+            height: a * shares[0] + b * shares[1] + c * shares[2],
+            slope: u * shares[0] + v * shares[1] + w * shares[2],
         }
     }
 
@@ -382,84 +363,114 @@ impl Ground for MeshGround {
     }
 
     fn cut_volume(&self, _: &MeanderingRiver, cut: &Cut) -> f64 {
-        let slope = self.sheet.volume_slope(cut.point as u32);
-        let (way, sink) = self.parts(cut, slope);
-        let sunk = if sink > 0.0 {
-            sink * self.sheet.area(cut.point as u32)
-        } else {
-            0.0
-        };
-        sunk - slope.dot(way)
+        let points = &self.sheet.points;
+        let shape = Shape::new(points, 0, cut.point, self.rings.of(cut.point));
+        let (way, sink) = parts(&self.detail, &points[cut.point], cut, shape.slope);
+        sink * shape.area - shape.volume_slope().dot(way)
     }
 
-    fn take(&mut self, _: &MeanderingRiver, cut: &Cut, volume: f64) {
-        let point = cut.point as u32;
-        let slope = self.sheet.volume_slope(point);
-        let (mut way, sink) = self.parts(cut, slope);
-        let mut rest = volume;
-        if way != DVec2::ZERO {
-            let area = self.sheet.area(point);
-            way *= (volume / (sink * area - slope.dot(way))).min(1.0);
-            way *= self.free_share(point, way);
-            let taken = -slope.dot(way);
-            let own = &mut self.sheet.points[cut.point];
-            own.at += way;
-            self.buckets.moved(cut.point, own.at);
-            self.measure(cut.point);
-            let own = &mut self.sheet.points[cut.point];
-            own.soft = (own.soft - taken / area).max(0.0);
-            rest -= taken;
-        }
-        let own = &self.sheet.points[cut.point];
-        let most = (own.height - cut.floor).max(0.0) * self.sheet.area(point);
-        self.lower(point, rest.min(most));
-        if rest > most {
-            // It cannot move and must not sink: the bank above it caves in.
-            let mut ring = Vec::new();
-            self.sheet.neighbours(point, &mut ring);
-            let highest = ring.into_iter().fold(point, |best, other| {
-                if self.sheet.height(other) > self.sheet.height(best) {
-                    other
-                } else {
-                    best
+    fn take(&mut self, settings: &MeanderingRiver, cut: &Cut, volume: f64) {
+        self.take_all(&Workers::serial(), settings, 1, |_| (*cut, volume));
+    }
+
+    fn take_all(
+        &mut self,
+        workers: &Workers,
+        _: &MeanderingRiver,
+        count: usize,
+        cut: impl Fn(usize) -> (Cut, f64) + Sync,
+    ) {
+        let around = Surroundings {
+            detail: &self.detail,
+            land: &self.land,
+            rings: &self.rings,
+            buckets: &self.buckets,
+        };
+        let mut drift = 0.0f64;
+        // Cuts at the seams of the bands, which come last.
+        let mut rest: Vec<usize> = Vec::new();
+        if count < MANY_CUTS {
+            rest.extend(0..count);
+        } else {
+            let mut bands: Vec<(Patch, Vec<usize>)> = Vec::new();
+            let (mut points, mut shapes) = (&mut self.sheet.points[..], &mut self.shapes[..]);
+            for band in self.buckets.bands(BAND) {
+                let (own, after) = core::mem::take(&mut points).split_at_mut(band.len());
+                points = after;
+                let (own_shapes, after) = core::mem::take(&mut shapes).split_at_mut(band.len());
+                shapes = after;
+                let patch = Patch {
+                    first: band.start,
+                    points: own,
+                    shapes: own_shapes,
+                    drift: 0.0,
+                };
+                bands.push((patch, Vec::new()));
+            }
+            for i in 0..count {
+                let (Cut { point, .. }, volume) = cut(i);
+                let band = bands.partition_point(|(patch, _)| patch.first <= point) - 1;
+                if volume > 0.0 {
+                    bands[band].1.push(i);
                 }
+            }
+            workers.each(&mut bands, |(patch, cuts)| {
+                cuts.retain(|&i| {
+                    let (cut, volume) = cut(i);
+                    let held = patch.holds(&around, cut.point);
+                    if held {
+                        patch.take(&around, &cut, volume);
+                    }
+                    !held
+                });
             });
-            self.lower(highest, rest - most);
+            for (patch, cuts) in bands {
+                drift = drift.max(patch.drift);
+                rest.extend(cuts);
+            }
         }
+        let mut whole = Patch {
+            first: 0,
+            points: &mut self.sheet.points,
+            shapes: &mut self.shapes,
+            drift,
+        };
+        for i in rest {
+            let (cut, volume) = cut(i);
+            if volume > 0.0 {
+                whole.take(&around, &cut, volume);
+            }
+        }
+        let drift = whole.drift;
+        self.buckets.moved(drift);
     }
 
     fn room(&self, point: usize, level: f64) -> f64 {
-        let room = (level - self.sheet.points[point].height).max(0.0);
-        room * self.sheet.area(point as u32)
+        (level - self.sheet.points[point].height).max(0.0) * self.shapes[point].area
     }
 
     fn lay(&mut self, point: usize, volume: f64) {
-        let depth = volume / self.sheet.area(point as u32);
+        let depth = volume / self.shapes[point].area;
         let own = &mut self.sheet.points[point];
         own.height += depth;
         own.soft += depth;
     }
 
-    fn attend(&mut self, water: &[WaterParticle], reach: f64) {
+    fn attend(&mut self, workers: &Workers, water: &[WaterParticle], reach: f64) {
         for own in water {
             self.buckets.wet(own.position, reach, own.velocity);
         }
-        self.incline(|dry_for| dry_for <= 0.0);
+        self.incline(workers, |dry_for| dry_for <= 0.0);
     }
 
-    fn settle(&mut self, _: &Workers, settings: &MeanderingRiver, dt: f64) {
+    fn settle(&mut self, workers: &Workers, settings: &MeanderingRiver, dt: f64) {
         let harden = libm::exp(-f64::from(settings.hardening) * dt);
-        for own in &mut self.sheet.points {
-            own.soft *= harden;
-        }
-        self.creep(dt);
-        self.slide(f64::from(settings.talus));
+        self.even_out(workers, f64::from(settings.talus), dt, harden);
         self.buckets.wait(dt);
         self.settled = self.settled.wrapping_add(1);
         if self.settled.is_multiple_of(REMESH_EVERY) {
             self.spread_wishes();
-            self.refine();
-            self.incline(|_| true);
+            self.refine(workers);
         }
     }
 
@@ -468,16 +479,16 @@ impl Ground for MeshGround {
         for &point in points {
             wet[point] = true;
         }
-        let mut ring = Vec::new();
         let mut gains = Vec::with_capacity(points.len());
         for &point in points {
-            self.sheet.neighbours(point as u32, &mut ring);
-            let area = self.sheet.area(point as u32);
+            let own = &self.sheet.points[point];
+            let area = self.shapes[point].area;
             let gain = |&other: &u32| {
-                let rise = self.sheet.height(other) - self.sheet.points[point].height;
-                EVEN_OUT * rise * area.min(self.sheet.area(other))
+                let rise = self.sheet.height(other) - own.height;
+                EVEN_OUT * rise * area.min(self.shapes[other as usize].area)
             };
-            let near = ring.iter().filter(|&&other| wet[other as usize]);
+            let ring = self.rings.neighbours(point, own.border).iter();
+            let near = ring.filter(|&&other| wet[other as usize]);
             gains.push(near.map(gain).sum::<f64>() / area);
         }
         for (&point, gain) in points.iter().zip(gains) {
@@ -486,9 +497,7 @@ impl Ground for MeshGround {
     }
 
     fn solids(&self) -> f64 {
-        self.sheet
-            .live_triangles()
-            .map(|t| self.sheet.volume(t))
-            .sum()
+        let all = self.sheet.live_triangles();
+        all.map(|t| self.sheet.volume(t)).sum()
     }
 }

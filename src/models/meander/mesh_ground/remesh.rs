@@ -7,7 +7,11 @@
 //! made good by the heights of the points it concerns. Those two are done only
 //! where the surface stays within a tolerance.
 
-use super::topology::{Sheet, doubled, quality};
+use super::{
+    rings::{BATCH, Rings},
+    topology::{NONE, Sheet, doubled, quality},
+};
+use crate::parallel::Workers;
 use bevy::math::DVec2;
 
 /// An edge longer than so many times what is wanted is split, a shorter one is
@@ -28,11 +32,12 @@ const TOLERANCE_OF_POOR: f64 = 4.0;
 const ROUNDS: usize = 12;
 
 /// What is wanted of the sheet.
-pub(super) struct Wish<'a> {
+pub(super) struct Wish<'a, E, T> {
+    pub workers: &'a Workers<'a>,
     /// Length of an edge at a place. units: m
-    pub edge: &'a dyn Fn(DVec2) -> f64,
+    pub edge: E,
     /// How far the surface may move at a place. units: m
-    pub tolerance: &'a dyn Fn(DVec2) -> f64,
+    pub tolerance: T,
     /// The shortest length wanted anywhere. units: m
     pub fine: f64,
 }
@@ -51,9 +56,28 @@ pub struct RemeshTally {
     pub moved: f64,
 }
 
-impl Wish<'_> {
+impl<E, T> Wish<'_, E, T>
+where
+    E: Fn(DVec2) -> f64 + Sync,
+    T: Fn(DVec2) -> f64 + Sync,
+{
     fn least_doubled(&self) -> f64 {
         2.0 * LEAST_AREA * self.fine * self.fine
+    }
+
+    /// What `look` finds at each of some items, in their order.
+    fn find<I: Copy + Send + Sync, F: Send>(
+        &self,
+        items: &[I],
+        look: impl Fn(I, &mut Vec<F>) + Sync,
+    ) -> Vec<F> {
+        let mut parts: Vec<Vec<F>> = Vec::new();
+        parts.resize_with(items.len().div_ceil(BATCH), Vec::new);
+        self.workers
+            .each(items.chunks(BATCH).zip(&mut parts), |(items, part)| {
+                items.iter().for_each(|&item| look(item, part));
+            });
+        parts.into_iter().flatten().collect()
     }
 
     /// Splits edges that are too long, the longest first. `made` is told of
@@ -64,14 +88,15 @@ impl Wish<'_> {
         tally: &mut RemeshTally,
         mut made: impl FnMut(&mut Sheet, u32),
     ) {
-        for _ in 0..ROUNDS {
-            let mut long: Vec<(f64, u32, u32, u32)> = Vec::new();
-            for t in sheet.live_triangles() {
+        let mut recent: Vec<u32> = sheet.live_triangles().collect();
+        sheet.take_touched();
+        for round in 0..ROUNDS {
+            let mut long = self.find(&recent, |t, long| {
                 let places = sheet.places(t);
-                let own = sheet.triangles[t as usize];
+                let own = &sheet.triangles[t as usize];
                 for i in 0..3 {
-                    // Each inner edge from one side.
-                    if own.across[i] < t {
+                    // Of all triangles each inner edge from one side.
+                    if round == 0 && own.across[i] < t {
                         continue;
                     }
                     let (b, c) = (places[(i + 1) % 3], places[(i + 2) % 3]);
@@ -81,7 +106,7 @@ impl Wish<'_> {
                         long.push((length, t, ends.0, ends.1));
                     }
                 }
-            }
+            });
             if long.is_empty() {
                 return;
             }
@@ -91,21 +116,40 @@ impl Wish<'_> {
                 let own = &sheet.triangles[t as usize].corners;
                 if let Some(corner) = (0..3)
                     .find(|&i| own[(i + 1) % 3] == b && own[(i + 2) % 3] == c)
-                    .filter(|_| !own.contains(&super::topology::NONE))
+                    .filter(|_| !own.contains(&NONE))
                 {
                     let point = sheet.split(t, corner);
                     made(sheet, point);
                     tally.splits += 1;
                 }
             }
-            self.flip(sheet, tally);
+            // From here on only what changed can be too long, or be turned.
+            recent = sheet.take_touched();
+            self.flip(sheet, Some(&recent), tally);
+            recent.extend(sheet.take_touched());
+            recent.sort_unstable();
+            recent.dedup();
         }
     }
 
-    /// Turns edges for better triangles.
-    pub fn flip(&self, sheet: &mut Sheet, tally: &mut RemeshTally) {
-        let all: Vec<u32> = sheet.live_triangles().collect();
-        for t in all {
+    /// Turns edges for better triangles: those of some, or of all triangles.
+    pub fn flip(&self, sheet: &mut Sheet, some: Option<&[u32]>, tally: &mut RemeshTally) {
+        let look = |t: u32, better: &mut Vec<u32>| {
+            let across = sheet.triangles[t as usize].across;
+            let turns = |corner: usize| {
+                // Of all triangles each inner edge from one side.
+                let own = some.is_some() || across[corner] > t;
+                own && self.gain(sheet, t, corner).is_some()
+            };
+            if (0..3).any(turns) {
+                better.push(t);
+            }
+        };
+        let better = match some {
+            Some(some) => self.find(some, look),
+            None => self.find(&sheet.live_triangles().collect::<Vec<u32>>(), look),
+        };
+        for t in better {
             for corner in 0..3 {
                 if self.try_flip(sheet, t, corner, tally) {
                     break;
@@ -114,18 +158,25 @@ impl Wish<'_> {
         }
     }
 
-    fn try_flip(&self, sheet: &mut Sheet, t: u32, corner: usize, tally: &mut RemeshTally) -> bool {
-        let Some(points) = sheet.quad(t, corner) else {
-            return false;
-        };
+    /// Whether the edge opposite to a corner would better be turned: the four
+    /// points that it concerns, and how good the worse triangle is now.
+    #[inline]
+    fn gain(&self, sheet: &Sheet, t: u32, corner: usize) -> Option<([u32; 4], f64)> {
+        let points = sheet.quad(t, corner)?;
         let [a, b, c, d] = points.map(|p| sheet.at(p));
         let before = quality(a, b, c).min(quality(d, c, b));
         let after = quality(a, b, d).min(quality(a, d, c));
-        let (one, two) = (doubled(a, b, d), doubled(a, d, c));
-        let least = self.least_doubled();
-        if after <= before * BETTER || one.min(two) < least {
+        let smaller = doubled(a, b, d).min(doubled(a, d, c));
+        let better = after > before * BETTER && smaller >= self.least_doubled();
+        better.then_some((points, before))
+    }
+
+    fn try_flip(&self, sheet: &mut Sheet, t: u32, corner: usize, tally: &mut RemeshTally) -> bool {
+        let Some((points, before)) = self.gain(sheet, t, corner) else {
             return false;
-        }
+        };
+        let [a, b, c, d] = points.map(|p| sheet.at(p));
+        let (one, two) = (doubled(a, b, d), doubled(a, d, c));
         // Heights of both edges where they cross.
         let [ha, hb, hc, hd] = points.map(|p| sheet.height(p));
         let (on_new, on_old) = (
@@ -157,21 +208,33 @@ impl Wish<'_> {
     }
 
     /// Draws points into a neighbour where they bunch up, and where they are of
-    /// no use. Of the points that are only of no use, those with
-    /// `number % turns == turn` are looked at.
-    pub fn collapse(&self, sheet: &mut Sheet, turn: (u32, u32), tally: &mut RemeshTally) {
+    /// no use. Points that are only of no use are looked at where it is their
+    /// `turn`. The rings must be those of the sheet.
+    pub fn collapse(
+        &self,
+        sheet: &mut Sheet,
+        rings: &Rings,
+        turn: impl Fn(DVec2) -> bool + Sync,
+        tally: &mut RemeshTally,
+    ) {
+        let all: Vec<u32> = (0..sheet.points.len() as u32).collect();
+        let crowded = self.find(&all, |p, crowded| {
+            let own = &sheet.points[p as usize];
+            let wanted = (self.edge)(own.at);
+            if own.border || wanted > self.fine && !turn(own.at) {
+                return;
+            }
+            let least = COLLAPSE * COLLAPSE * wanted * wanted;
+            let near = |other: &u32| own.at.distance_squared(sheet.at(*other)) < least;
+            if rings.of(p as usize).iter().any(near) {
+                crowded.push(p);
+            }
+        });
         let mut ring: Vec<u32> = Vec::new();
         let mut order: Vec<(f64, u32)> = Vec::new();
-        for p in 0..sheet.points.len() as u32 {
+        for p in crowded {
             let own = sheet.points[p as usize];
-            if own.triangle == super::topology::NONE || own.border {
-                continue;
-            }
             let wanted = (self.edge)(own.at);
-            let idle = wanted > self.fine && p % turn.1 == turn.0;
-            if wanted > self.fine && !idle {
-                continue;
-            }
             sheet.neighbours(p, &mut ring);
             order.clear();
             for &other in &ring {

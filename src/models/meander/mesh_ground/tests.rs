@@ -1,12 +1,11 @@
-//! The sheet stays whole, and the river runs on it as on the grid.
+//! The sheet stays whole, finds its points and keeps its volume.
 
 use super::{
-    super::{GridGround, MeanderingRiver, Plain, RiverSink, RiverSolver, RiverSource, course},
+    super::{GridGround, MeanderingRiver},
     topology::{NONE, Sheet},
     *,
 };
 use bevy::math::UVec2;
-use core::f64::consts::{PI, TAU};
 
 /// Numbers from 0 to 1.
 fn random(mut state: u32) -> impl FnMut() -> f64 {
@@ -198,251 +197,6 @@ fn evening_out_keeps_the_volume() {
     assert!(MeshGround::from_grid(&hills(UVec2::new(5, 5)), bad).is_err());
 }
 
-/// A river on a sheet, like [`Plain::river`] on the grid.
-fn river(plain: &Plain, settings: MeanderingRiver) -> RiverSolver<MeshGround> {
-    let ground = MeshGround::from_grid(&plain.ground().unwrap(), MeshDetail::default()).unwrap();
-    let at = plain.spread.max(f64::from(settings.radius)) - 0.5 * plain.length;
-    let speed = 0.8 * f64::from(settings.gravity) * plain.slope / f64::from(settings.drag);
-    // The middle of the channel is where the ground is lowest.
-    let steps = (-200..=200).map(|i| DVec2::new(at, f64::from(i) * 0.0025 * plain.width * 0.5));
-    let depth = |at: DVec2| ground.floodplain_at(at) - ground.surface(at).height;
-    let (sum, weight) = steps.fold((0.0, 1e-9), |(sum, weight), at| {
-        (sum + at.y * depth(at).max(0.0), weight + depth(at).max(0.0))
-    });
-    let mut river = RiverSolver::new(settings, ground).unwrap();
-    river
-        .add_source(RiverSource {
-            position: DVec2::new(at, sum / weight),
-            spread: DVec2::splat(plain.spread),
-            velocity: DVec2::new(speed, 0.0),
-            rate: plain.rate,
-        })
-        .unwrap();
-    river
-        .add_sink(RiverSink {
-            position: DVec2::new(0.5 * plain.length, 0.0),
-            half_size: DVec2::new(2.0 * plain.cell_size, plain.width),
-        })
-        .unwrap();
-    river
-}
-
-const WIDTH: f64 = 40.0;
-
-/// Amplitude (m) and phase of one wave of the channel, away from its ends.
-fn wave(ground: &MeshGround, wavelength: f64) -> (f64, f64) {
-    let (min, max) = ground.bounds();
-    let (mut sine, mut cosine, mut count) = (0.0, 0.0, 0.0);
-    for column in 0..200 {
-        let x = (min.x + (max.x - min.x) * (0.25 + 0.003 * f64::from(column))).round();
-        let (mut depth, mut moment) = (1e-9, 0.0);
-        for row in 1..128 {
-            let at = DVec2::new(x, min.y + (max.y - min.y) * f64::from(row) / 128.0);
-            let here = (ground.floodplain_at(at) - ground.surface(at).height).max(0.0);
-            depth += here;
-            moment += here * at.y;
-        }
-        let (s, c) = (TAU * x / wavelength).sin_cos();
-        sine += s * moment / depth;
-        cosine += c * moment / depth;
-        count += 1.0;
-    }
-    let (s, c) = (2.0 * sine / count, 2.0 * cosine / count);
-    (s.hypot(c), c.atan2(s))
-}
-
-/// Mean depth (m) of the outer and of the inner half of the channel at the
-/// strongest point of each bend.
-fn cross_sections(river: &RiverSolver<MeshGround>) -> Option<(f64, f64)> {
-    let ground = river.ground();
-    let (min, max) = ground.bounds();
-    let (from, to) = (DVec2::new(min.x, 0.0), DVec2::new(max.x, 0.0));
-    let line = course(river.water(), f64::from(river.settings().radius), from, to)?;
-    let (mut sums, mut count) = ((0.0, 0.0), 0.0);
-    for (apex, bends_left) in line.apexes() {
-        if apex < 2 || apex + 2 >= line.points.len() {
-            continue;
-        }
-        let way = (line.points[apex + 2] - line.points[apex - 2]).normalize();
-        let outward = way.perp() * if bends_left { -1.0 } else { 1.0 };
-        let depth = |off: f64| {
-            let at = line.points[apex] + outward * off;
-            ground.floodplain_at(at) - ground.surface(at).height
-        };
-        let bank = |sign: f64| {
-            let far = (0..100).map(f64::from).find(|&far| depth(sign * far) < 1.0);
-            far.unwrap_or(100.0)
-        };
-        let (outer, inner) = (bank(1.0), bank(-1.0));
-        let (middle, half) = (0.5 * (outer - inner), 0.5 * (outer + inner));
-        for i in 0..10 {
-            let off = (f64::from(i) + 0.5) * 0.1 * half;
-            sums.0 += 0.1 * depth(middle + off);
-            sums.1 += 0.1 * depth(middle - off);
-        }
-        count += 1.0;
-    }
-    (count > 0.0).then(|| (sums.0 / count, sums.1 / count))
-}
-
-/// What was seen of a river that grew from gentle bends of 7 widths.
-struct Grown {
-    growth: f64,
-    downstream: f64,
-    outer_by_inner: f64,
-    outside: f64,
-    outer_depth: f64,
-    inner_depth: f64,
-    drift: f64,
-    triangles: usize,
-    sheet: Result<(), String>,
-}
-
-fn grow(seed: u64) -> Grown {
-    let wavelength = 7.0 * WIDTH;
-    let plain = Plain {
-        length: 1536.0,
-        width: 512.0,
-        amplitude: 8.0,
-        wavelength,
-        seed,
-        ..Plain::default()
-    };
-    let settings = MeanderingRiver {
-        seed,
-        ..MeanderingRiver::default()
-    };
-    let mut river = river(&plain, settings);
-    let (before, solids) = (wave(river.ground(), wavelength), river.ledger().total());
-    let (mut outside, mut seen) = (0, 0);
-    for step in 1..=4000 {
-        river.step_on(Workers::serial(), 0.1);
-        if step % 200 == 0 {
-            let ground = river.ground();
-            let places = river.water().iter().map(|water| water.position);
-            let out = |&at: &DVec2| ground.floodplain_at(at) - ground.surface(at).height < 1.0;
-            outside += places.filter(out).count();
-            seen += river.water().len();
-        }
-    }
-    let after = wave(river.ground(), wavelength);
-    let lag = (before.1 - after.1 + PI).rem_euclid(TAU) - PI;
-    let (outer_depth, inner_depth) = cross_sections(&river).expect("water all along");
-    Grown {
-        growth: after.0 / before.0,
-        downstream: lag / TAU * wavelength,
-        outer_by_inner: river.tally().outer / river.tally().inner,
-        outside: outside as f64 / seen as f64,
-        outer_depth,
-        inner_depth,
-        drift: (river.ledger().total() - solids).abs() / solids.abs().max(river.tally().cut),
-        triangles: river.ground().triangle_count(),
-        sheet: river.ground().sheet.check(),
-    }
-}
-
-#[test]
-fn a_river_grows_as_on_the_grid() {
-    let grown: Vec<Grown> = std::thread::scope(|scope| {
-        let seeds: Vec<_> = (0..5).map(|seed| scope.spawn(move || grow(seed))).collect();
-        let join = |seed: std::thread::ScopedJoinHandle<'_, Grown>| seed.join().expect("grown");
-        seeds.into_iter().map(join).collect()
-    });
-    let median = |of: fn(&Grown) -> f64| {
-        let mut values: Vec<f64> = grown.iter().map(of).collect();
-        values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
-    };
-    // Bends of seven widths grow and wander downstream.
-    let (growth, downstream) = (median(|g| g.growth), median(|g| g.downstream));
-    assert!(growth > 1.2, "{growth}");
-    assert!(downstream > 20.0, "{downstream} m");
-    // Outer banks are cut, and the water stays in its channel.
-    let (sides, outside) = (median(|g| g.outer_by_inner), median(|g| g.outside));
-    assert!(sides > 3.0, "{sides}");
-    assert!(outside < 0.05, "{outside}");
-    // Bends are deeper at the outer bank.
-    let deeper = median(|g| g.outer_depth - g.inner_depth);
-    assert!(deeper > 0.3, "{deeper} m");
-    // The sheet is whole, and no solids are lost.
-    for grown in &grown {
-        assert_eq!(grown.sheet, Ok(()));
-        assert!(grown.drift < 1e-9, "{:e}", grown.drift);
-        assert!(grown.triangles < 12_000, "{}", grown.triangles);
-    }
-}
-
-#[test]
-fn short_bends_decay() {
-    let wavelength = 3.0 * WIDTH;
-    let grown = |seed| {
-        let plain = Plain {
-            length: 1536.0,
-            width: 512.0,
-            amplitude: 8.0,
-            wavelength,
-            seed,
-            ..Plain::default()
-        };
-        let settings = MeanderingRiver {
-            seed,
-            ..MeanderingRiver::default()
-        };
-        let mut river = river(&plain, settings);
-        let (before, _) = wave(river.ground(), wavelength);
-        for _ in 0..4000 {
-            river.step_on(Workers::serial(), 0.1);
-        }
-        wave(river.ground(), wavelength).0 / before
-    };
-    let mut sizes: Vec<f64> = (0..5).map(grown).collect();
-    sizes.sort_by(f64::total_cmp);
-    assert!(sizes[2] < 0.7, "{sizes:?}");
-}
-
-#[test]
-fn without_a_disturbance_it_stays_straight() {
-    let settings = MeanderingRiver {
-        coriolis: 0.0,
-        ..MeanderingRiver::default()
-    };
-    let plain = Plain {
-        length: 1536.0,
-        width: 512.0,
-        spread: 0.0,
-        ..Plain::default()
-    };
-    let mut river = river(&plain, settings);
-    for _ in 0..4000 {
-        river.step_on(Workers::serial(), 0.1);
-    }
-    let (amplitude, _) = wave(river.ground(), 7.0 * WIDTH);
-    let off = river.water().iter().map(|water| water.position.y.abs());
-    let off = off.fold(0.0, f64::max);
-    assert!(amplitude < 0.5, "{amplitude} m");
-    assert!(off < 0.5 * WIDTH, "{off} m");
-}
-
-#[test]
-fn the_same_seed_gives_the_same_sheet() {
-    let plain = Plain {
-        length: 512.0,
-        width: 256.0,
-        amplitude: 8.0,
-        ..Plain::default()
-    };
-    let run = || {
-        let mut river = river(&plain, MeanderingRiver::default());
-        for _ in 0..600 {
-            river.step_on(Workers::serial(), 0.1);
-        }
-        river.into_ground()
-    };
-    let (one, two) = (run(), run());
-    assert!(one.remesh_tally().splits > 0);
-    assert_eq!(one, two);
-}
-
 #[test]
 fn the_sheet_follows_wandering_water_and_does_not_grow_forever() {
     let mut ground = mesh();
@@ -478,4 +232,59 @@ fn the_sheet_follows_wandering_water_and_does_not_grow_forever() {
     }
     ground.sheet.check().unwrap();
     assert!(counts[3] < counts[0] * 6 / 5, "{counts:?}");
+}
+
+#[test]
+fn soft_deposits_are_cut_faster_until_they_harden_and_hard_rock_slower() {
+    let cells = UVec2::new(61, 37);
+    let hard = vec![4.0; (cells.x * cells.y) as usize];
+    let grid = hills(cells).with_hardness(hard).unwrap();
+    let mut ground = MeshGround::from_grid(&grid, MeshDetail::default()).unwrap();
+    let settings = MeanderingRiver::default();
+    let at = DVec2::new(10.0, 20.0);
+    let point = ground.point_at(at);
+    assert_eq!(ground.softness(&settings, point), 0.25);
+    ground.lay(point, 0.3 * ground.sheet.area(point as u32));
+    assert_eq!(
+        ground.softness(&settings, point),
+        f64::from(settings.softness)
+    );
+    let half = 2f64.ln() / f64::from(settings.hardening);
+    ground.settle(&Workers::serial(), &settings, half);
+    let soft = ground.sheet.points[point].soft;
+    assert!((soft - 0.15).abs() < 1e-6, "{soft}");
+    ground.settle(&Workers::serial(), &settings, 4.0 * half);
+    assert_eq!(ground.softness(&settings, ground.point_at(at)), 0.25);
+}
+
+#[test]
+fn steep_banks_cave_in_and_nothing_is_lost() {
+    let mut ground = mesh();
+    let settings = MeanderingRiver::default();
+    let at = DVec2::new(10.0, 20.0);
+    let point = ground.point_at(at);
+    let area = ground.sheet.area(point as u32);
+    let before = ground.solids();
+    ground.lay(point, 30.0 * area);
+    for _ in 0..200 {
+        ground.buckets.wet(at, 80.0, DVec2::ZERO);
+        ground.settle(&Workers::serial(), &settings, 1.0);
+    }
+    ground.sheet.check().unwrap();
+    let off = (ground.solids() - before - 30.0 * area).abs();
+    assert!(off < 1e-12 * before, "{off:e}");
+    let mut steepest = 0.0f64;
+    for p in 0..ground.sheet.points.len() {
+        let own = &ground.sheet.points[p];
+        for &other in ground.rings.neighbours(p, own.border) {
+            let drop = (own.height - ground.sheet.height(other)).abs();
+            let steep = drop / own.at.distance(ground.sheet.at(other));
+            steepest = steepest.max(steep);
+        }
+    }
+    let talus = f64::from(settings.talus);
+    assert!(
+        steepest < talus + 0.05 && steepest > 0.8 * talus,
+        "{steepest}"
+    );
 }

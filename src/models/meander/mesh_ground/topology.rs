@@ -12,8 +12,6 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct Point {
     pub at: DVec2,
     pub height: f64,
-    /// Mean slope of its triangles, as of the last look. units: m/m
-    pub slope: DVec2,
     /// Thickness of what was laid down lately, part of the height. units: m
     pub soft: f64,
     /// Level of the floodplain here. units: m
@@ -63,6 +61,9 @@ pub(super) struct Sheet {
     pub triangles: Vec<Triangle>,
     free_points: Vec<u32>,
     free_triangles: Vec<u32>,
+    /// Triangles that became others since somebody asked; some more than once,
+    /// some free by now.
+    touched: Vec<u32>,
 }
 
 /// Twice the signed area.
@@ -78,6 +79,26 @@ pub(super) fn quality(a: DVec2, b: DVec2, c: DVec2) -> f64 {
     3.464_101_615_137_754_6 * doubled(a, b, c) / squares
 }
 
+/// Sorts by keys, of which `counts` tells how many there are of each; those
+/// without a key are left out. Returns the numbers in their new order, and the
+/// new place of each. `counts` becomes the first place of each key.
+fn counting_sort(counts: &mut [u32], keys: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let mut sum = 0;
+    for count in counts.iter_mut() {
+        sum += *count;
+        *count = sum;
+    }
+    let (mut order, mut places) = (vec![NONE; sum as usize], vec![NONE; keys.len()]);
+    // Backwards, so that each key's count ends as its first place.
+    for (i, &key) in keys.iter().enumerate().rev().filter(|own| *own.1 != NONE) {
+        let place = &mut counts[key as usize];
+        *place -= 1;
+        order[*place as usize] = i as u32;
+        places[i] = *place;
+    }
+    (order, places)
+}
+
 impl Sheet {
     /// A rectangle of squares of two triangles each, flat at height zero.
     pub fn rectangle(min: DVec2, max: DVec2, columns: usize, rows: usize) -> Self {
@@ -86,6 +107,7 @@ impl Sheet {
             triangles: Vec::with_capacity(2 * columns * rows),
             free_points: Vec::new(),
             free_triangles: Vec::new(),
+            touched: Vec::new(),
         };
         let share = |i: usize, count: usize| i as f64 / count as f64;
         for row in 0..=rows {
@@ -94,7 +116,6 @@ impl Sheet {
                 sheet.points.push(Point {
                     at: min + (max - min) * part,
                     height: 0.0,
-                    slope: DVec2::ZERO,
                     soft: 0.0,
                     plain: 0.0,
                     hardness: 1.0,
@@ -164,11 +185,6 @@ impl Sheet {
 
     pub fn triangle_count(&self) -> usize {
         self.triangles.len() - self.free_triangles.len()
-    }
-
-    /// Numbers of all points in use.
-    pub fn live_points(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.points.len() as u32).filter(|&p| self.points[p as usize].triangle != NONE)
     }
 
     /// Numbers of all triangles in use.
@@ -250,41 +266,6 @@ impl Sheet {
         doubled(a, b, c) / 6.0 * heights
     }
 
-    /// How the volume changes for each metre that a point is moved, its height
-    /// and all else kept. Nothing for points of the border. units: m²
-    pub fn volume_slope(&self, point: u32) -> DVec2 {
-        if self.points[point as usize].border {
-            return DVec2::ZERO;
-        }
-        // The heights are taken from the point's own: less is lost to rounding,
-        // and around an inner point it makes no difference.
-        let here = self.height(point);
-        let mut sum = DVec2::ZERO;
-        for (t, i) in self.around(point) {
-            let corners = &self.triangles[t as usize].corners;
-            let (b, c) = (corners[(i + 1) % 3], corners[(i + 2) % 3]);
-            let edge = self.at(c) - self.at(b);
-            let heights = (self.height(b) - here) + (self.height(c) - here);
-            sum += DVec2::new(-edge.y, edge.x) * heights;
-        }
-        sum / 6.0
-    }
-
-    /// Mean slope of a point's triangles. units: m/m
-    pub fn mean_slope(&self, point: u32) -> DVec2 {
-        let (at, here) = (self.at(point), self.height(point));
-        let (mut sum, mut area) = (DVec2::ZERO, 0.0);
-        for (t, i) in self.around(point) {
-            let corners = &self.triangles[t as usize].corners;
-            let (b, c) = (corners[(i + 1) % 3], corners[(i + 2) % 3]);
-            let (ab, ac) = (self.at(b) - at, self.at(c) - at);
-            let (rise_b, rise_c) = (self.height(b) - here, self.height(c) - here);
-            sum += DVec2::new(rise_b * ac.y - rise_c * ab.y, rise_c * ab.x - rise_b * ac.x);
-            area += ab.perp_dot(ac);
-        }
-        sum / area
-    }
-
     fn new_point(&mut self, point: Point) -> u32 {
         match self.free_points.pop() {
             Some(free) => {
@@ -307,6 +288,7 @@ impl Sheet {
 
     fn set(&mut self, triangle: u32, corners: [u32; 3], across: [u32; 3]) {
         self.triangles[triangle as usize] = Triangle { corners, across };
+        self.touched.push(triangle);
         for corner in corners {
             self.points[corner as usize].triangle = triangle;
         }
@@ -321,6 +303,62 @@ impl Sheet {
         }
     }
 
+    /// Triangles in use that became others since the last call, in order.
+    pub fn take_touched(&mut self) -> Vec<u32> {
+        let mut touched = core::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        touched.dedup();
+        touched.retain(|&t| !self.triangles[t as usize].is_free());
+        touched
+    }
+
+    /// Gives points and triangles new numbers, without gaps: the points by their
+    /// bucket, those of one bucket in their order, and each triangle next to
+    /// its first point. So what lies near lies near in memory too. Returns the
+    /// first point of each bucket, and one past the last.
+    pub fn renumber(&mut self, buckets: usize, bucket_of: impl Fn(DVec2) -> usize) -> Vec<u32> {
+        let mut starts = vec![0u32; buckets + 1];
+        let mut keys = vec![NONE; self.points.len()];
+        for (key, own) in keys.iter_mut().zip(&self.points) {
+            if own.triangle != NONE {
+                *key = bucket_of(own.at) as u32;
+                starts[*key as usize] += 1;
+            }
+        }
+        let (order, numbers) = counting_sort(&mut starts, &keys);
+        self.points = order.iter().map(|&p| self.points[p as usize]).collect();
+
+        let mut firsts = vec![0u32; self.points.len() + 1];
+        let mut keys = vec![NONE; self.triangles.len()];
+        for (key, own) in keys.iter_mut().zip(&mut self.triangles) {
+            if !own.is_free() {
+                own.corners = own.corners.map(|corner| numbers[corner as usize]);
+                *key = own.corners.into_iter().fold(NONE, u32::min);
+                firsts[*key as usize] += 1;
+            }
+        }
+        let (order, mut numbers) = counting_sort(&mut firsts, &keys);
+        // The last number stands for none.
+        numbers.push(NONE);
+        let last = numbers.len() - 1;
+        let renumbered = |t: u32| numbers[(t as usize).min(last)];
+        let triangles = order.iter().map(|&t| {
+            let own = self.triangles[t as usize];
+            Triangle {
+                across: own.across.map(renumbered),
+                ..own
+            }
+        });
+        self.triangles = triangles.collect();
+        for own in &mut self.points {
+            own.triangle = renumbered(own.triangle);
+        }
+        self.free_points.clear();
+        self.free_triangles.clear();
+        self.touched.clear();
+        starts
+    }
+
     /// Splits the edge opposite to a corner in its middle and returns the new
     /// point. The surface stays as it is.
     pub fn split(&mut self, triangle: u32, corner: usize) -> u32 {
@@ -331,7 +369,6 @@ impl Sheet {
         let m = self.new_point(Point {
             at: (one.at + two.at) * 0.5,
             height: (one.height + two.height) * 0.5,
-            slope: (one.slope + two.slope) * 0.5,
             soft: (one.soft + two.soft) * 0.5,
             plain: (one.plain + two.plain) * 0.5,
             hardness: (one.hardness + two.hardness) * 0.5,
@@ -396,6 +433,7 @@ impl Sheet {
             let Triangle { corners, across } = self.triangles[t as usize];
             if !corners.contains(&into) {
                 self.triangles[t as usize].corners[i] = into;
+                self.touched.push(t);
                 self.points[into as usize].triangle = t;
                 continue;
             }
@@ -443,6 +481,11 @@ impl Iterator for Around<'_> {
 
 #[cfg(test)]
 impl Sheet {
+    /// Numbers of all points in use.
+    pub fn live_points(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.points.len() as u32).filter(|&p| self.points[p as usize].triangle != NONE)
+    }
+
     /// Tells what is wrong with the sheet: it must be a whole disc of
     /// triangles, none turned over.
     pub fn check(&self) -> Result<(), String> {

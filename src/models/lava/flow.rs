@@ -1,0 +1,378 @@
+//! Lava that flows between the cells of one tile, for one sub-step.
+//!
+//! Each tile is computed from a copy of its cells and two more on each side, so
+//! that all tiles can be computed at once. The flow through a face between two
+//! tiles is computed in both, from the same numbers by the same operations: what
+//! one loses the other gains.
+
+use super::Lava;
+use crate::{
+    models::{least, most},
+    terrain::{TILE, Terrain},
+};
+use bevy::math::UVec2;
+use multiversion::multiversion;
+
+const SIDE: usize = TILE as usize;
+/// Cells around a tile that its flow depends on.
+const RING: usize = 2;
+/// Cells from one row of a copy to the next.
+const PITCH: usize = SIDE + 2 * RING;
+/// The largest share of a difference in level that may flow through a face.
+const MOST_LEVELLED: f32 = 0.2;
+/// The largest share of a cell's lava that may flow out of it.
+const MOST_GIVEN: f32 = 0.5;
+/// Surface of what lies beyond the border: nothing flows there, and nothing
+/// comes because it has no lava.
+const WALL: f32 = 1e10;
+/// Thicker lava is no more mobile: so nothing overflows. units: m
+const THICKEST: f32 = 1e4;
+
+/// Constants of one sub-step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pass {
+    /// ρ·g/(3·μ) of fresh lava. units: 1/(m·s)
+    pub mobility: f32,
+    /// How much stiffer the coldest is, less one.
+    pub stiffening: f32,
+    /// τ/(ρ·g): thickness times slope at which lava begins to move. units: m
+    pub hold: f32,
+    /// Cells in a metre.
+    pub cells_per_metre: f32,
+    /// Length of the sub-step. units: s
+    pub dt: f32,
+}
+
+impl Pass {
+    pub fn new(settings: &Lava, cell_size: f32, dt: f32) -> Self {
+        let weight = settings.density * settings.gravity;
+        Self {
+            mobility: weight / (3.0 * settings.viscosity),
+            stiffening: settings.stiffening - 1.0,
+            hold: settings.yield_strength / weight,
+            cells_per_metre: 1.0 / cell_size,
+            dt,
+        }
+    }
+
+    /// Sub-steps in a second that a cell needs: its thickness, its temperature
+    /// and how far its surface lies above the lowest around.
+    fn pace(&self, depth: f32, warmth: f32, drop: f32) -> f32 {
+        let slope = drop * self.cells_per_metre;
+        let held = self.hold / most(slope * depth, 1e-30);
+        if held >= 1.0 {
+            return 0.0;
+        }
+        let depth = least(depth, THICKEST);
+        let mobility = self.mobility / (1.0 + self.stiffening * (1.0 - warmth));
+        let spread = depth * (1.0 - held * held * held) / MOST_LEVELLED;
+        let fall = 2.0 * least(drop, 1.0 / self.cells_per_metre) / MOST_GIVEN;
+        let per_metre = self.cells_per_metre * self.cells_per_metre;
+        mobility * depth * depth * most(spread, fall) * per_metre
+    }
+}
+
+/// A copy of a tile's cells and those around it, and room to compute.
+#[derive(Debug)]
+pub(super) struct Copied {
+    /// Columns and rows of the tile.
+    size: (usize, usize),
+    ground: Vec<f32>,
+    surface: Vec<f32>,
+    depth: Vec<f32>,
+    warmth: Vec<f32>,
+    /// Slopes of each cell's surface along x and y, in cells.
+    slope: [Vec<f32>; 2],
+    /// Flow through each cell's east and south face.
+    flow: [Vec<f32>; 2],
+    /// The share of its wish that each cell may give.
+    share: Vec<f32>,
+}
+
+/// What becomes of a tile's lava.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TileFlow {
+    /// Row-major number of the tile.
+    pub tile: usize,
+    pub depth: Vec<f32>,
+    pub rest: Vec<f32>,
+    pub heat: Vec<f32>,
+    /// Whether anything was computed.
+    pub is_set: bool,
+    /// Whether there is lava in it.
+    pub holds: bool,
+}
+
+impl Copied {
+    pub fn new() -> Self {
+        let plane = || vec![0.0; PITCH * PITCH];
+        Self {
+            size: (0, 0),
+            ground: plane(),
+            surface: plane(),
+            depth: plane(),
+            warmth: plane(),
+            slope: [plane(), plane()],
+            flow: [plane(), plane()],
+            share: plane(),
+        }
+    }
+
+    /// Copies a tile and its ring; returns whether there is any lava.
+    fn load(&mut self, terrain: &Terrain, tile: UVec2) -> bool {
+        let grid = terrain.grid();
+        let (columns, rows) = grid.tile_cells(tile);
+        self.size = (columns.len(), rows.len());
+        let Some((depth, heat)) = terrain.lava().zip(terrain.lava_heat()) else {
+            return false;
+        };
+        let from = |first: usize| first.saturating_sub(RING);
+        let (left, top) = (from(columns.start), from(rows.start));
+        let right = (columns.end + RING).min(grid.width());
+        let bottom = (rows.end + RING).min(grid.height());
+        // Most neighbours of lava have none near enough.
+        let row = |y: usize| y * grid.width() + left..y * grid.width() + right;
+        let holds = |y: usize| depth[row(y)].iter().any(|depth| *depth > 0.0);
+        if !(top..bottom).any(holds) {
+            return false;
+        }
+        for plane in [&mut self.depth, &mut self.warmth] {
+            plane.fill(0.0);
+        }
+        self.ground.fill(WALL);
+        self.surface.fill(WALL);
+        for y in top..bottom {
+            let cells = row(y);
+            let place = (y + RING - rows.start) * PITCH + left + RING - columns.start;
+            for (i, cell) in (place..).zip(cells) {
+                let ground = terrain.relative_ground(cell);
+                self.ground[i] = ground;
+                self.surface[i] = ground + depth[cell];
+                self.depth[i] = depth[cell];
+                self.warmth[i] = least(heat[cell] / most(depth[cell], 1e-20), 1.0);
+            }
+        }
+        true
+    }
+}
+
+/// Lets the lava of a tile flow for one sub-step.
+pub(super) fn flow_tile(
+    copied: &mut Copied,
+    terrain: &Terrain,
+    pass: &Pass,
+    result: &mut TileFlow,
+) {
+    let wide = terrain.grid().tiles().x as usize;
+    let tile = UVec2::new((result.tile % wide) as u32, (result.tile / wide) as u32);
+    result.is_set = copied.load(terrain, tile);
+    result.holds = false;
+    if result.is_set {
+        wish(copied, pass);
+        give(copied, terrain, tile, result);
+    }
+}
+
+/// Flows as they would be, and the share of them that each cell has.
+#[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
+fn wish(copied: &mut Copied, pass: &Pass) {
+    let Copied {
+        size: (width, height),
+        ground,
+        surface,
+        depth,
+        warmth,
+        slope: [slope_x, slope_y],
+        flow: [east, south],
+        share,
+    } = copied;
+    let (width, height) = (*width, *height);
+    // Cells of the tile and one around it; rows begin one cell before those.
+    for y in RING - 1..height + RING + 1 {
+        let row = y * PITCH + RING - 1;
+        slope_row(&mut slope_x[row..], surface, depth, row, 1, width + 2);
+        slope_row(&mut slope_y[row..], surface, depth, row, PITCH, width + 2);
+    }
+    for y in RING - 2..height + RING + 1 {
+        let row = y * PITCH + RING - 2;
+        let cells = [&ground[..], surface, depth, warmth];
+        let count = width + 3;
+        face_row(&mut east[row..], cells, slope_y, row, 1, count, pass);
+        face_row(&mut south[row..], cells, slope_x, row, PITCH, count, pass);
+    }
+    for y in RING - 1..height + RING + 1 {
+        let row = y * PITCH + RING - 1;
+        let count = width + 2;
+        let (e, w) = (&east[row..][..count], &east[row - 1..][..count]);
+        let (s, n) = (&south[row..][..count], &south[row - PITCH..][..count]);
+        let (depth, share) = (&depth[row..][..count], &mut share[row..][..count]);
+        for x in 0..count {
+            let out = (most(e[x], 0.0) - least(w[x], 0.0)) + (most(s[x], 0.0) - least(n[x], 0.0));
+            let most_given = MOST_GIVEN * depth[x];
+            share[x] = most_given / most(most(out, most_given), 1e-30);
+        }
+    }
+}
+
+/// Slope of a row's surface towards the cells `step` before and after. Dry
+/// ground that stands higher is a wall, no part of the surface.
+#[inline(always)]
+fn slope_row(
+    slope: &mut [f32],
+    surface: &[f32],
+    depth: &[f32],
+    row: usize,
+    step: usize,
+    count: usize,
+) {
+    let slope = &mut slope[..count];
+    let here = &surface[row..][..count];
+    let (before, after) = (
+        &surface[row - step..][..count],
+        &surface[row + step..][..count],
+    );
+    let (depth_before, depth_after) =
+        (&depth[row - step..][..count], &depth[row + step..][..count]);
+    for x in 0..count {
+        let level = |surface: f32, depth: f32| {
+            let is_wall = (depth <= 0.0) & (surface > here[x]);
+            if is_wall { here[x] } else { surface }
+        };
+        slope[x] = 0.5 * (level(after[x], depth_after[x]) - level(before[x], depth_before[x]));
+    }
+}
+
+/// Flow from a row's cells to those `step` after them, below zero if it comes
+/// from there.
+#[inline(always)]
+fn face_row(
+    flow: &mut [f32],
+    [ground, surface, depth, warmth]: [&[f32]; 4],
+    across: &[f32],
+    row: usize,
+    step: usize,
+    count: usize,
+    pass: &Pass,
+) {
+    let flow = &mut flow[..count];
+    let pair = |plane| {
+        let plane: &[f32] = plane;
+        (&plane[row..][..count], &plane[row + step..][..count])
+    };
+    let (ground, other_ground) = pair(ground);
+    let (surface, other_surface) = pair(surface);
+    let (depth, other_depth) = pair(depth);
+    let (warmth, other_warmth) = pair(warmth);
+    let (across, other_across) = pair(across);
+    for x in 0..count {
+        let drop = surface[x] - other_surface[x];
+        let gives = drop > 0.0;
+        let of = |own: f32, other: f32| if gives { own } else { other };
+        let step = most(ground[x], other_ground[x]);
+        let above = of(surface[x], other_surface[x]) - step;
+        let thick = least(
+            most(least(of(depth[x], other_depth[x]), above), 0.0),
+            THICKEST,
+        );
+        let fall = most(drop, -drop);
+        let along = fall * pass.cells_per_metre;
+        let aside = of(across[x], other_across[x]) * pass.cells_per_metre;
+        let steep = along * along + aside * aside;
+        let slant = (1.0 + steep).sqrt();
+        let held = pass.hold * slant / most(steep.sqrt() * thick, 1e-30);
+        let held = least(held, 1.0);
+        let free = (1.0 - held) * (1.0 - held) * (1.0 + 0.5 * held);
+        let stiff = 1.0 + pass.stiffening * (1.0 - of(warmth[x], other_warmth[x]));
+        let speed = pass.mobility / stiff * (thick * thick) * (along / slant) * free;
+        let wish = speed * thick * pass.dt * pass.cells_per_metre;
+        let wish = least(wish, MOST_LEVELLED * fall);
+        flow[x] = if gives { wish } else { -wish };
+    }
+}
+
+/// Moves the lava and its heat.
+fn give(copied: &Copied, terrain: &Terrain, tile: UVec2, result: &mut TileFlow) {
+    let (width, height) = copied.size;
+    let (columns, rows) = terrain.grid().tile_cells(tile);
+    for plane in [&mut result.depth, &mut result.rest, &mut result.heat] {
+        plane.resize(width * height, 0.0);
+    }
+    for y in 0..height {
+        let first = (y + RING) * PITCH + RING;
+        let cell = (rows.start + y) * terrain.grid().width() + columns.start;
+        for x in 0..width {
+            let i = first + x;
+            let (depth, rest, heat) = terrain.lava_parts(cell + x);
+            let faces = [
+                copied.through(0, i - 1),
+                copied.through(0, i),
+                copied.through(1, i - PITCH),
+                copied.through(1, i),
+            ];
+            let [west, east, north, south] = faces.map(|(flow, _)| f64::from(flow));
+            // Opposite faces in pairs: mirroring the land mirrors the result.
+            let gain = (west - east) + (north - south);
+            let total = f64::from(depth) + f64::from(rest) + gain;
+            let new = most(total as f32, 0.0);
+            let [west, east, north, south] = faces.map(|(_, heat)| heat);
+            let warmed = heat + ((west - east) + (north - south));
+            let place = y * width + x;
+            result.depth[place] = new;
+            result.rest[place] = (total - f64::from(new)) as f32;
+            result.heat[place] = most(least(warmed, new), 0.0);
+            result.holds |= new > 0.0;
+        }
+    }
+}
+
+impl Copied {
+    /// Lava and heat that really pass the east (0) or south (1) face of a cell.
+    #[inline(always)]
+    fn through(&self, axis: usize, i: usize) -> (f32, f32) {
+        let wish = self.flow[axis][i];
+        let giver = match (wish > 0.0, axis) {
+            (true, _) => i,
+            (false, 0) => i + 1,
+            (false, _) => i + PITCH,
+        };
+        let flow = wish * self.share[giver];
+        (flow, flow * self.warmth[giver])
+    }
+}
+
+/// Sub-steps in a second that the lava of a tile needs.
+pub(super) fn pace_of(terrain: &Terrain, tile: UVec2, pass: &Pass) -> f32 {
+    let Some((depth, heat)) = terrain.lava().zip(terrain.lava_heat()) else {
+        return 0.0;
+    };
+    let grid = terrain.grid();
+    let (width, height) = (grid.width(), grid.height());
+    let (columns, rows) = grid.tile_cells(tile);
+    let surface = |cell: usize| terrain.relative_ground(cell) + depth[cell];
+    let mut pace = 0.0f32;
+    for y in rows {
+        for x in columns.clone() {
+            let cell = y * width + x;
+            if depth[cell] <= 0.0 {
+                continue;
+            }
+            let mut lowest = f32::INFINITY;
+            if x > 0 {
+                lowest = least(lowest, surface(cell - 1));
+            }
+            if x + 1 < width {
+                lowest = least(lowest, surface(cell + 1));
+            }
+            if y > 0 {
+                lowest = least(lowest, surface(cell - width));
+            }
+            if y + 1 < height {
+                lowest = least(lowest, surface(cell + width));
+            }
+            let warmth = least(heat[cell] / depth[cell], 1.0);
+            let drop = most(surface(cell) - lowest, 0.0);
+            pace = most(pace, pass.pace(depth[cell], warmth, drop));
+        }
+    }
+    pace
+}

@@ -1,0 +1,220 @@
+//! Rivers in an app: each entity with a [`MeanderingRiver`] runs one.
+
+use super::{MeanderingRiver, RiverStretch, Stretch};
+use crate::{
+    models::{pipe::PipeModel, plugin::ErosionFault, shallow_water::ShallowWater},
+    schedule::{Erosion, ErosionStep, ErosionStepSystems, ErosionSystems},
+    terrain::{SettingsError, Terrain},
+};
+use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
+
+const NAME: &str = "MeanderingRiver";
+
+/// Asks a river to do something.
+#[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RiverRequest {
+    /// Put all water of this entity's river into the `water` layer and all its
+    /// sediment on the ground. It goes on dry.
+    WriteBack(Entity),
+}
+
+/// The rivers that run, by the entities they belong to.
+#[derive(Resource, Default)]
+pub struct Rivers {
+    running: Vec<Running>,
+    /// Rivers that could not run, and why: said once.
+    refused: Vec<(Entity, SettingsError)>,
+}
+
+struct Running {
+    entity: Entity,
+    /// The terrain that it runs on.
+    terrain: u64,
+    river: RiverStretch,
+}
+
+impl Rivers {
+    /// The river of an entity, once it runs.
+    pub fn get(&self, entity: Entity) -> Option<&RiverStretch> {
+        let own = self.running.iter().find(|own| own.entity == entity);
+        own.map(|own| &own.river)
+    }
+
+    /// All rivers that run.
+    pub fn iter(&self) -> impl Iterator<Item = (Entity, &RiverStretch)> {
+        self.running.iter().map(|own| (own.entity, &own.river))
+    }
+
+    /// A copy of a terrain in which all its rivers are written back.
+    #[cfg(feature = "io")]
+    pub(crate) fn written_back(&self, terrain: &Terrain) -> Terrain {
+        let mut copy = terrain.clone();
+        for own in &self.running {
+            if own.terrain == terrain.id.get() {
+                own.river.clone().write_back(&mut copy);
+            }
+        }
+        copy
+    }
+}
+
+pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
+    app.init_resource::<Rivers>()
+        .register_type::<MeanderingRiver>()
+        .register_type::<Stretch>()
+        .add_message::<ErosionFault>()
+        .add_message::<RiverRequest>()
+        .add_systems(ErosionStep, run_rivers.in_set(ErosionStepSystems::River))
+        .add_systems(
+            schedule,
+            write_rivers_back
+                // What was removed or asked for in this frame is seen.
+                .after(ErosionSystems::Input)
+                // Models find the water where it is.
+                .before(ErosionSystems::Simulate),
+        );
+}
+
+/// Writes rivers back that were asked to, or whose entity or component is gone.
+fn write_rivers_back(
+    terrain: Option<ResMut<Terrain>>,
+    entities: Query<(), With<MeanderingRiver>>,
+    mut requests: MessageReader<RiverRequest>,
+    mut rivers: ResMut<Rivers>,
+) {
+    let asked: Vec<Entity> = requests
+        .read()
+        .map(|RiverRequest::WriteBack(entity)| *entity)
+        .collect();
+    let is_gone = |own: &Running| !entities.contains(own.entity);
+    if !rivers
+        .running
+        .iter()
+        .any(|own| is_gone(own) || asked.contains(&own.entity))
+    {
+        return;
+    }
+    if let Some(mut terrain) = terrain {
+        for own in &mut rivers.running {
+            let is_due = is_gone(own) || asked.contains(&own.entity);
+            if is_due && own.terrain == terrain.id.get() {
+                own.river.write_back(&mut terrain);
+            }
+        }
+    }
+    rivers.running.retain(|own| !is_gone(own));
+}
+
+/// The clock, and the water models that run beside rivers.
+type Step<'w> = (
+    Res<'w, Time<Erosion>>,
+    Option<Res<'w, PipeModel>>,
+    Option<Res<'w, ShallowWater>>,
+);
+
+/// Runs all rivers for a step.
+fn run_rivers(
+    terrain: Option<ResMut<Terrain>>,
+    entities: Query<(Entity, Ref<MeanderingRiver>, &Stretch, &Transform)>,
+    places: TransformHelper,
+    (time, pipe, shallow_water): Step,
+    mut rivers: ResMut<Rivers>,
+    mut faults: MessageWriter<ErosionFault>,
+    #[cfg(feature = "gpu")] mut gpu: Option<ResMut<crate::gpu::GpuControl>>,
+) {
+    if entities.is_empty() {
+        rivers.refused.clear();
+        return;
+    }
+    let Some(mut terrain) = terrain else {
+        rivers.running.clear();
+        return;
+    };
+    #[cfg(feature = "gpu")]
+    if let Some(gpu) = gpu.as_mut().filter(|gpu| gpu.is_running()) {
+        gpu.host_runs(NAME, false);
+    }
+    let mut found: Vec<_> = entities
+        .iter()
+        .map(|(entity, settings, stretch, own)| {
+            let place = places.compute_global_transform(entity);
+            let place = place.map_or(*own, |place| place.compute_transform());
+            (entity, settings, *stretch, place)
+        })
+        .collect();
+    // The order in which a world holds its entities may differ from run to run.
+    found.sort_by_key(|(_, settings, stretch, place)| {
+        let at = place.translation;
+        let numbers = [at.x, at.z, stretch.length, stretch.width].map(f32::to_bits);
+        (numbers, settings.seed)
+    });
+    let dt = time.context().step_size().as_secs_f32();
+    let passes_water_on = pipe.is_some() || shallow_water.is_some();
+    let mut wrong = Vec::new();
+    for (entity, settings, stretch, place) in found {
+        let ready = rivers.make_ready(entity, &settings, stretch, place, &mut terrain);
+        match ready {
+            Ok(river) => {
+                river.pass_water_on(passes_water_on);
+                river.step(&mut terrain, dt);
+            }
+            Err(error) => wrong.push((entity, error)),
+        }
+    }
+    for known in &wrong {
+        if !rivers.refused.contains(known) {
+            let (entity, error) = known;
+            warn!("{error}; the river of entity {entity} rests until this is mended");
+            faults.write(ErosionFault {
+                model: NAME,
+                reason: error.to_string(),
+            });
+        }
+    }
+    rivers.refused = wrong;
+}
+
+impl Rivers {
+    /// The river of an entity, as it is set and placed now.
+    fn make_ready(
+        &mut self,
+        entity: Entity,
+        settings: &MeanderingRiver,
+        stretch: Stretch,
+        place: Transform,
+        terrain: &mut Terrain,
+    ) -> Result<&mut RiverStretch, SettingsError> {
+        let number = self.running.iter().position(|own| own.entity == entity);
+        let number = match number {
+            Some(number) => number,
+            None => {
+                let river = RiverStretch::new(settings.clone(), stretch, &place, terrain)?;
+                self.running.push(Running {
+                    entity,
+                    terrain: terrain.id.get(),
+                    river,
+                });
+                self.running.len() - 1
+            }
+        };
+        let own = &mut self.running[number];
+        let other_land = own.terrain != terrain.id.get();
+        let inflow = own.river.stretch().inflow;
+        let same = Stretch { inflow, ..stretch } == *own.river.stretch();
+        if other_land || !same || place != *own.river.place() {
+            let new = RiverStretch::new(settings.clone(), stretch, &place, terrain)?;
+            if !other_land {
+                own.river.write_back(terrain);
+            }
+            own.river = new;
+            own.terrain = terrain.id.get();
+        }
+        if own.river.river().settings() != settings {
+            own.river.set_settings(settings.clone(), terrain)?;
+        }
+        if inflow != stretch.inflow {
+            own.river.set_inflow(stretch.inflow)?;
+        }
+        Ok(&mut own.river)
+    }
+}

@@ -1,0 +1,125 @@
+//! The clock, the pace, and who runs the models.
+
+use crate::schedule::{Erosion, ErosionDiagnostics, ErosionPace, ErosionTime};
+use bevy::{diagnostic::DiagnosticsStore, prelude::*};
+use bevy_egui::egui::{self, Ui};
+use core::time::Duration;
+
+pub(super) fn show(ui: &mut Ui, world: &mut World) {
+    show_clock(ui, world);
+    show_pace(ui, world);
+    #[cfg(feature = "gpu")]
+    show_backend(ui, world);
+}
+
+fn show_clock(ui: &mut Ui, world: &mut World) {
+    let Some(mut time) = world.get_resource_mut::<Time<Erosion>>() else {
+        ui.label("Add `ErosionPlugin` to the app.");
+        return;
+    };
+    ui.horizontal_wrapped(|ui| {
+        let label = match time.is_paused() {
+            true => "▶ run",
+            false => "⏸ pause",
+        };
+        if ui.button(label).clicked() {
+            match time.is_paused() {
+                true => time.unpause(),
+                false => time.pause(),
+            }
+        }
+        let step = ui.button("step").on_hover_text("Run a single step");
+        if step.clicked() {
+            time.pause();
+            time.single_step(1);
+        }
+        let elapsed = time.elapsed_secs();
+        ui.label(format!("{elapsed:.1} s, {} steps", time.steps()));
+    });
+    let mut speed = time.speed();
+    let slider = egui::Slider::new(&mut speed, 0.0..=100.0)
+        .logarithmic(true)
+        .smallest_positive(0.1)
+        .text("speed");
+    let slider = ui.add(slider).on_hover_text("Erosion seconds a second");
+    if slider.changed() {
+        time.set_speed(speed);
+    }
+    let mut ms = time.step_size().as_secs_f32() * 1000.0;
+    let slider = egui::Slider::new(&mut ms, 1.0..=1000.0)
+        .logarithmic(true)
+        .suffix(" ms")
+        .text("step");
+    let slider = ui.add(slider).on_hover_text("Erosion time of one step");
+    if slider.changed()
+        && let Ok(step) = Duration::try_from_secs_f32(ms / 1000.0)
+    {
+        time.set_step_size(step);
+    }
+}
+
+fn show_pace(ui: &mut Ui, world: &mut World) {
+    if let Some(mut pace) = world.get_resource_mut::<ErosionPace>() {
+        let mut new = *pace;
+        match &mut new {
+            ErosionPace::Budget(ms) => {
+                let slider = egui::Slider::new(ms, 0.5..=50.0)
+                    .suffix(" ms")
+                    .text("budget");
+                ui.add(slider).on_hover_text(
+                    "Time that erosion may take in a frame; beyond it erosion slows down",
+                );
+            }
+            ErosionPace::StepsPerTick(steps) => {
+                ui.add(egui::Slider::new(steps, 0..=64).text("steps a tick"))
+                    .on_hover_text("Exactly so many steps each time, whatever they take");
+            }
+        }
+        pace.set_if_neq(new);
+    }
+    let diagnostics = world.get_resource::<DiagnosticsStore>();
+    let value = |path| diagnostics.and_then(|store| store.get(path)?.smoothed());
+    if let (Some(ms), Some(behind)) = (
+        value(&ErosionDiagnostics::STEP_MS),
+        value(&ErosionDiagnostics::BEHIND),
+    ) {
+        let slow = if behind > 1e-3 { ", slowed down" } else { "" };
+        ui.label(format!("{ms:.2} ms a step{slow}"));
+    }
+}
+
+/// Who runs the models, and the choice of it.
+#[cfg(feature = "gpu")]
+fn show_backend(ui: &mut Ui, world: &mut World) {
+    use crate::gpu::{ErosionBackend, ErosionBackendStatus};
+    let Some(status) = world.get_resource::<ErosionBackendStatus>().cloned() else {
+        return;
+    };
+    let Some(mut backend) = world.get_resource_mut::<ErosionBackend>() else {
+        return;
+    };
+    let mut choice = *backend;
+    ui.horizontal_wrapped(|ui| {
+        ui.label("run by");
+        for (value, name) in [
+            (ErosionBackend::Auto, "auto"),
+            (ErosionBackend::Cpu, "CPU"),
+            (ErosionBackend::Gpu, "GPU"),
+        ] {
+            ui.selectable_value(&mut choice, value, name);
+        }
+        let now = match status.on_gpu {
+            true => "GPU runs",
+            false => "CPU runs",
+        };
+        ui.label(now)
+            .on_hover_text(status.adapter.as_deref().unwrap_or("no graphics adapter"));
+    });
+    for lack in &status.missing {
+        ui.small(lack);
+    }
+    for model in &status.on_host {
+        ui.small(format!("{model}: the host runs it"));
+    }
+    backend.set_if_neq(choice);
+}

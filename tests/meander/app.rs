@@ -1,0 +1,175 @@
+//! Rivers as entities of an app.
+
+use super::stretch::{STEP, advance, assert_balanced, land, start, stretch, upper_end};
+use super::*;
+use crate::app::create_app;
+use bevy::prelude::*;
+use bevy_erode::prelude::*;
+use core::time::Duration;
+
+fn app() -> App {
+    let mut app = create_app();
+    app.insert_resource(ErosionPace::StepsPerTick(1))
+        .insert_resource(land());
+    let mut time = app.world_mut().resource_mut::<Time<Erosion>>();
+    time.set_step_size(Duration::from_secs_f32(STEP));
+    app
+}
+
+fn with_river() -> (App, Entity) {
+    let mut app = app();
+    let river = (settings(3), stretch(), upper_end());
+    let river = app.world_mut().spawn(river).id();
+    (app, river)
+}
+
+fn update(app: &mut App, times: usize) {
+    for _ in 0..times {
+        app.update();
+    }
+}
+
+fn terrain(app: &App) -> &Terrain {
+    app.world().resource::<Terrain>()
+}
+
+#[test]
+fn an_entity_runs_a_river_as_the_plain_one_does() {
+    let (mut app, entity) = with_river();
+    // The first frame has no time to run.
+    while app.world().resource::<Time<Erosion>>().steps() < 200 {
+        app.update();
+    }
+    let mut other = land();
+    let mut river = start(&other);
+    advance(&mut river, &mut other, 200);
+    assert_eq!(terrain(&app).state_hash(), other.state_hash());
+    assert_eq!(terrain(&app).ledger(), other.ledger());
+    let running = app.world().resource::<Rivers>().get(entity);
+    let running = running.expect("it runs");
+    assert_eq!(running.river().water().len(), river.river().water().len());
+}
+
+#[test]
+fn a_river_that_is_removed_leaves_its_water_and_its_sediment() {
+    for despawn in [false, true] {
+        let (mut app, entity) = with_river();
+        update(&mut app, 600);
+        let water = terrain(&app).ledger().water.carried;
+        assert!(water > 2e4 && terrain(&app).water_depth(32, 30) > 0.0);
+        if despawn {
+            app.world_mut().despawn(entity);
+        } else {
+            app.world_mut()
+                .entity_mut(entity)
+                .remove::<MeanderingRiver>();
+        }
+        app.update();
+        assert_balanced(terrain(&app));
+        let ledger = terrain(&app).ledger();
+        assert!((ledger.water.standing - water).abs() < 1e-6 * water);
+        assert!(ledger.water.carried.abs() < 1e-6);
+        assert!(ledger.solids.carried.abs() < 1e-4);
+        assert_eq!(terrain(&app).stream_depth(32, 30), 0.0);
+        assert_eq!(app.world().resource::<Rivers>().iter().count(), 0);
+    }
+}
+
+#[test]
+fn a_request_writes_it_back_and_it_goes_on() {
+    let (mut app, entity) = with_river();
+    update(&mut app, 300);
+    app.world_mut()
+        .write_message(RiverRequest::WriteBack(entity));
+    app.update();
+    let ledger = terrain(&app).ledger();
+    assert!(ledger.water.standing > 1e4);
+    assert!(ledger.water.carried < 2000.0, "{}", ledger.water.carried);
+    update(&mut app, 100);
+    assert!(terrain(&app).ledger().water.carried > 5e3);
+    assert_balanced(terrain(&app));
+}
+
+#[test]
+fn a_stretch_that_cannot_be_is_said_once() {
+    let (mut app, entity) = with_river();
+    let far = Transform::from_xyz(400.0, 0.0, 0.0);
+    *app.world_mut().get_mut::<Transform>(entity).expect("there") = far;
+    let messages = app.world().resource::<Messages<ErosionFault>>();
+    let mut cursor = messages.get_cursor();
+    let mut faults: Vec<ErosionFault> = Vec::new();
+    for _ in 0..5 {
+        app.update();
+        let messages = app.world().resource::<Messages<ErosionFault>>();
+        faults.extend(cursor.read(messages).cloned());
+    }
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    assert_eq!(faults[0].model, "MeanderingRiver");
+    assert!(faults[0].reason.contains("Stretch"), "{}", faults[0].reason);
+    // Mended, it runs.
+    *app.world_mut().get_mut::<Transform>(entity).expect("there") = upper_end();
+    update(&mut app, 100);
+    assert!(terrain(&app).ledger().water.carried > 5e3);
+}
+
+#[test]
+fn settings_may_change_while_it_runs() {
+    let (mut app, entity) = with_river();
+    update(&mut app, 200);
+    let mut river = app.world_mut().get_mut::<MeanderingRiver>(entity);
+    let settings = river.as_mut().expect("there");
+    settings.particle_volume = 500.0;
+    update(&mut app, 100);
+    assert_balanced(terrain(&app));
+    let mut river = app.world_mut().get_mut::<MeanderingRiver>(entity);
+    river.as_mut().expect("there").radius = 30.0;
+    update(&mut app, 100);
+    assert!(
+        terrain(&app).ledger().water.standing > 1e4,
+        "it started anew"
+    );
+    let mut own = app.world_mut().get_mut::<Stretch>(entity).expect("there");
+    own.inflow = 0.0;
+    let poured = terrain(&app).ledger().water.poured;
+    update(&mut app, 50);
+    assert_eq!(terrain(&app).ledger().water.poured, poured);
+    assert_balanced(terrain(&app));
+}
+
+#[test]
+fn a_saved_river_loses_nothing_and_starts_anew() {
+    let (mut app, _) = with_river();
+    update(&mut app, 400);
+    let hash = terrain(&app).state_hash();
+    let all = terrain(&app).ledger();
+    let saved = SavedState::capture(app.world_mut()).expect("a state");
+    assert_eq!(terrain(&app).state_hash(), hash, "the world stays as it is");
+    let bytes = saved.to_bytes().expect("writable");
+    let saved = SavedState::from_bytes(&bytes).expect("readable");
+    let ledger = saved.terrain().ledger();
+    assert_balanced(saved.terrain());
+    assert!((ledger.water.standing - all.water.carried).abs() < 1e-6 * all.water.carried);
+    assert!(ledger.solids.carried.abs() < 1e-4);
+
+    let mut other = create_app();
+    saved.restore(other.world_mut()).expect("erosion");
+    update(&mut other, 100);
+    let mut rivers = other.world_mut().query::<(&MeanderingRiver, &Stretch)>();
+    let rivers: Vec<_> = rivers.iter(other.world()).collect();
+    assert_eq!(rivers, [(&settings(3), &stretch())]);
+    assert!(terrain(&other).ledger().water.carried > 5e3);
+    assert_balanced(terrain(&other));
+}
+
+#[test]
+fn a_bake_ends_as_an_app_does() {
+    let model = BakeModel::river(settings(3), stretch(), upper_end());
+    let bake = Bake::new(land()).with_step(STEP).simulate(20.0, [model]);
+    let baked = bake.run(&BakeProgress::default()).expect("baked");
+    let mut other = land();
+    let mut river = start(&other);
+    advance(&mut river, &mut other, 200);
+    river.write_back(&mut other);
+    assert_eq!(baked.state_hash(), other.state_hash());
+    assert!(baked.ledger().water.standing > 1e4);
+}
