@@ -1,6 +1,7 @@
 //! Meandering rivers, by number.
 
 mod bends;
+mod cutoff;
 mod ground;
 mod same;
 mod water;

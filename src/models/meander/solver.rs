@@ -3,6 +3,8 @@
 use super::{
     Cut, Ground, MeanderingRiver, RiverSink, RiverSource, SedimentParticle, SinkId, SourceId,
     WaterParticle,
+    cutoff::Necks,
+    grade::Grade,
     kernels::{Kernels, left, whole},
     measure::Tally,
     neighbours::Busy,
@@ -42,25 +44,32 @@ impl RiverLedger {
 /// A river on its ground.
 #[derive(Clone, Debug)]
 pub struct RiverSolver<G> {
-    settings: MeanderingRiver,
-    kernels: Kernels,
-    ground: G,
-    water: Water,
-    sediment: Sediment,
-    springs: Vec<Spring>,
+    pub(super) settings: MeanderingRiver,
+    pub(super) kernels: Kernels,
+    pub(super) ground: G,
+    pub(super) water: Water,
+    pub(super) sediment: Sediment,
+    pub(super) springs: Vec<Spring>,
     sinks: Vec<(u64, RiverSink)>,
     next_id: u64,
-    next_drop: u64,
+    pub(super) next_drop: u64,
+    /// Particles of water that came in and went out so far.
+    pub(super) entered: u64,
+    pub(super) gone: u64,
+    pub(super) time: f64,
+    pub(super) steps: u64,
+    pub(super) necks: Necks,
+    pub(super) grade: Grade,
     /// Seconds since the last look at the ground, and looks so far.
     since_look: f64,
-    looks: u64,
+    pub(super) looks: u64,
     since_smoothing: f64,
     fastest: f64,
     left: f64,
     fed: f64,
     /// What left and was not fed in again yet. units: m³
     waiting: f64,
-    tally: Tally,
+    pub(super) tally: Tally,
 }
 
 impl<G: Ground> RiverSolver<G> {
@@ -79,6 +88,12 @@ impl<G: Ground> RiverSolver<G> {
             sinks: Vec::new(),
             next_id: 0,
             next_drop: 0,
+            entered: 0,
+            gone: 0,
+            time: 0.0,
+            steps: 0,
+            necks: Necks::default(),
+            grade: Grade::default(),
             since_look: 0.0,
             looks: 0,
             since_smoothing: 0.0,
@@ -140,6 +155,11 @@ impl<G: Ground> RiverSolver<G> {
         &self.tally
     }
 
+    /// Time that it has run. units: s
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
     /// Where the solids are.
     pub fn ledger(&self) -> RiverLedger {
         RiverLedger {
@@ -195,7 +215,7 @@ impl<G: Ground> RiverSolver<G> {
         self.sinks.len() < before
     }
 
-    fn new_id(&mut self) -> u64 {
+    pub(super) fn new_id(&mut self) -> u64 {
         self.next_id += 1;
         self.next_id
     }
@@ -219,6 +239,7 @@ impl<G: Ground> RiverSolver<G> {
         if !(dt > 0.0 && dt.is_finite()) {
             return;
         }
+        self.steps += 1;
         let mut rest = dt;
         while rest > 0.0 {
             // Equal parts, as far as the water's speed allows.
@@ -244,13 +265,21 @@ impl<G: Ground> RiverSolver<G> {
         self.since_look += dt;
         self.since_smoothing += dt;
         // A step may be a bit short of the interval by rounding.
-        if self.since_look > f64::from(self.settings.interval) - 1e-9 {
+        let looked = if self.since_look > f64::from(self.settings.interval) - 1e-9 {
             let dt = core::mem::take(&mut self.since_look);
             self.shape_ground(workers, dt);
-        }
+            dt
+        } else {
+            0.0
+        };
         self.water
             .advance(workers, &self.settings, &self.kernels, &self.ground, dt);
         self.drain();
+        self.time += dt;
+        if looked > 0.0 {
+            self.water.sort();
+            self.look_at_necks(looked);
+        }
     }
 
     /// Lets in water, and sediment that had left.
@@ -262,12 +291,13 @@ impl<G: Ground> RiverSolver<G> {
         for particle in &mut self.water.particles[first..] {
             particle.id = self.next_drop;
             self.next_drop += 1;
+            self.entered += 1;
             if !self.settings.recirculate {
                 continue;
             }
-            // All that waits comes back with the next water, as far as a
-            // particle can carry it.
-            let volume = self.waiting.min(f64::from(self.settings.capacity));
+            // What waits comes back with the next water, as far as it may.
+            let most = self.settings.capacity.min(self.settings.feed);
+            let volume = self.waiting.min(f64::from(most));
             if volume > 0.0 {
                 self.waiting -= volume;
                 let felt = Felt {
@@ -289,10 +319,12 @@ impl<G: Ground> RiverSolver<G> {
             at.cmpge(min).all() && at.cmple(max).all() && !sinks.iter().any(|(_, s)| s.holds(at))
         };
         let mut fastest = 0.0f64;
+        let before = self.water.particles.len();
         self.water.particles.retain(|own| {
             fastest = fastest.max(own.velocity.length_squared());
             stays(own.position)
         });
+        self.gone += (before - self.water.particles.len()) as u64;
         self.fastest = fastest.sqrt();
         let mut left = 0.0;
         self.sediment.particles.retain(|own| {
@@ -322,9 +354,13 @@ impl<G: Ground> RiverSolver<G> {
         }
         // New particles are not sorted in yet.
         self.sediment.sort();
-        self.tally.laid +=
-            self.sediment
-                .settle(&self.settings, &self.kernels, &mut self.ground, dt);
+        self.tally.laid += self.sediment.settle(
+            &self.settings,
+            &self.kernels,
+            &self.grade,
+            &mut self.ground,
+            dt,
+        );
         self.sediment.merge(workers, &self.settings);
         self.looks += 1;
         let every = f64::from(self.settings.smoothing);
@@ -337,6 +373,11 @@ impl<G: Ground> RiverSolver<G> {
             let dt = dt * SETTLE_EVERY as f64;
             self.ground.settle(workers, &self.settings, dt);
         }
+    }
+
+    /// Level below which the bed does not sink. units: m
+    pub(super) fn bed_at(&self, point: usize, at: DVec2) -> f64 {
+        bed_at(&self.settings, &self.grade, &self.ground, point, at)
     }
 
     /// Calls `make` for each point that water reaches.
@@ -372,7 +413,6 @@ impl<G: Ground> RiverSolver<G> {
         let erosion = f64::from(settings.erosion);
         let (sideways, down) = (f64::from(settings.sideways), f64::from(settings.downward));
         let (ahead, threshold) = (f64::from(settings.ahead), f64::from(settings.threshold));
-        let bed = f64::from(settings.depth);
         let make = |point, at, felt: Felt| {
             let speed = felt.velocity.length();
             if speed <= threshold {
@@ -394,7 +434,7 @@ impl<G: Ground> RiverSolver<G> {
                 point,
                 sideways: outward * (depth * sideways) + felt.velocity * (depth * ahead / speed),
                 down: depth * down,
-                floor: self.ground.floodplain(point) - bed,
+                floor: self.bed_at(point, at),
             };
             let volume = whole(self.ground.cut_volume(settings, &cut));
             (volume > 0.0).then_some(Wanted {
@@ -407,6 +447,18 @@ impl<G: Ground> RiverSolver<G> {
         };
         self.wet_points(workers, busy, make)
     }
+}
+
+/// The river's grade, or an even depth below the floodplain away from its course.
+pub(super) fn bed_at(
+    settings: &MeanderingRiver,
+    grade: &Grade,
+    ground: &impl Ground,
+    point: usize,
+    at: DVec2,
+) -> f64 {
+    let level = grade.level(at);
+    level.unwrap_or_else(|| ground.floodplain(point) - f64::from(settings.depth))
 }
 
 impl MeanderingRiver {
