@@ -1,5 +1,6 @@
 //! Meandering rivers, by number.
 
+mod bake;
 mod bends;
 mod cutoff;
 mod ground;
