@@ -5,7 +5,8 @@
 //! into the folder: `looks.csv` with all lines; plans of each look (water blue,
 //! lakes dark blue, fresh deposits like sand); `series.png`, from a straight
 //! channel over bends to oxbow lakes; `perspective.png`; `sinuosity.png`, over
-//! time, with cut-offs as crosses; `cross_sections.png` of grown bends.
+//! time, with cut-offs as crosses; `cross_sections.png` of grown bends. Where the
+//! water does not come to the lower end, sinuosity and wavelength are `NaN`.
 
 mod draw;
 mod plot;
@@ -168,7 +169,10 @@ fn grow(cli: &Cli, seed: u64, table: &mut String) -> Result<Vec<Look>, Box<dyn E
 
 fn seen(river: &RiverSolver<GridGround>, width: f64, step: u64) -> Look {
     let ground = river.ground();
-    let course = river.course();
+    // Water that does not come to the lower end has no sinuosity: it is broken.
+    let lower_end = ground.bounds().1.x - 4.0 * f64::from(river.settings().radius);
+    let whole = |course: &Centreline| course.points.last().is_some_and(|at| at.x > lower_end);
+    let course = river.course().filter(whole);
     let out = river.water().iter().filter(|water| {
         let point = ground.point_at(water.position);
         ground.plain()[point] - ground.heights()[point] < 1.0
