@@ -346,7 +346,7 @@ impl RiverStretch {
         if before != after {
             let due = self.river.take_due(self.source);
             self.river.feed(self.source, due * before / after);
-            let more = self.river.water().len() as f64 * (after - before);
+            let more = self.river.particles() as f64 * (after - before);
             terrain.account.water.added += more;
             self.book_water(terrain, more);
         }
@@ -391,7 +391,7 @@ impl RiverStretch {
         terrain.account.solids.left += gone;
         self.book_solids(terrain, -gone);
 
-        self.river.water.particles.clear();
+        self.river.forget_water();
         self.river.take_due(self.source);
         let cells: Vec<(usize, f64)> = match stream.is_empty() {
             true => vec![(self.river.ground.point_at(self.source_at), 1.0)],

@@ -456,6 +456,15 @@ impl Ground for MeshGround {
         own.soft += depth;
     }
 
+    fn excess(&self, point: usize, level: f64) -> f64 {
+        let excess = (self.sheet.points[point].height - level).max(0.0);
+        excess * self.sheet.area(point as u32)
+    }
+
+    fn dig(&mut self, point: usize, volume: f64) {
+        self.lower(point as u32, volume);
+    }
+
     fn attend(&mut self, workers: &Workers, water: &[WaterParticle], reach: f64) {
         for own in water {
             self.buckets.wet(own.position, reach, own.velocity);
