@@ -87,7 +87,7 @@ fn main() -> AppExit {
     )
     .add_systems(
         Update,
-        (swell, erupt, judge, stand)
+        (tick, swell, erupt, judge, stand)
             .chain()
             .after(ErosionSystems::Publish),
     );
@@ -114,8 +114,11 @@ enum State {
 #[derive(Resource, Default)]
 struct Game {
     state: State,
-    /// Time since the start. units: s
+    /// Erosion time since the start, in the last frame, and of the whole clock:
+    /// where the machine is slow, flood and village wait for each other. units: s
     seconds: f32,
+    delta: f32,
+    clock: f32,
     /// Houses that are left.
     standing: usize,
 }
@@ -198,6 +201,7 @@ fn start(
     models: Res<Models>,
     mut hand: ResMut<Hand>,
     mut game: ResMut<Game>,
+    time: Res<Time<Erosion>>,
 ) -> Result {
     for entity in &old {
         commands.entity(entity).despawn();
@@ -208,6 +212,7 @@ fn start(
     };
     *game = Game {
         standing: HOUSES.len(),
+        clock: time.elapsed_secs(),
         ..default()
     };
     let hills = Fbm::seeded(4).with_feature_size(140.0).with_height(2.0);
@@ -355,12 +360,10 @@ fn autoplay(
     ground: TerrainQuery,
     mut hand: ResMut<Hand>,
     mut edits: MessageWriter<TerrainEdit>,
-    time: Res<Time>,
 ) {
-    if game.state != State::Playing || time.delta_secs() == 0.0 {
+    if game.state != State::Playing || game.delta == 0.0 {
         return;
     }
-    let seconds = time.delta_secs();
     let turn = (game.seconds / 1.5) as usize;
     let along = (turn / 2 % 14) as f32 / 13.0;
     // By turns: as long to pick up as to pour.
@@ -376,7 +379,7 @@ fn autoplay(
     };
     let height = ground.height(place).unwrap_or_default();
     hand.at = Some(place.with_y(height));
-    let edit = hand.edit(place, picks_up, seconds);
+    let edit = hand.edit(place, picks_up, game.delta);
     // It has less time than a player, and larger hands.
     edits.write(edit.with_strength(10.0));
 }
@@ -386,6 +389,12 @@ fn river_at(z: f32) -> f32 {
     let valley = valley();
     let turn = core::f64::consts::TAU * f64::from(z) / valley.meander_wavelength;
     (valley.meander_amplitude * turn.sin()) as f32
+}
+
+/// Follows the clock of erosion.
+fn tick(mut game: ResMut<Game>, time: Res<Time<Erosion>>) {
+    game.delta = time.elapsed_secs() - game.clock;
+    game.clock = time.elapsed_secs();
 }
 
 /// The river swells, and falls when the flood is over.
@@ -424,18 +433,18 @@ fn judge(
     mut houses: Query<(Entity, &mut House, &Transform)>,
     trees: Trees,
     ground: TerrainQuery,
-    time: Res<Time>,
 ) {
     if game.state != State::Playing {
         return;
     }
-    game.seconds += time.delta_secs();
+    let seconds = game.delta;
+    game.seconds += seconds;
     for (entity, mut house, place) in &mut houses {
         let depth = ground.water_depth(place.translation).unwrap_or(0.0);
         // A wet threshold does no harm.
-        house.health -= 0.35 * (depth - 0.15).max(0.0) * time.delta_secs();
+        house.health -= 0.35 * (depth - 0.15).max(0.0) * seconds;
         if burns(&ground, place.translation, 6.0) {
-            house.health -= 0.5 * time.delta_secs();
+            house.health -= 0.5 * seconds;
         }
         if house.health <= 0.0 {
             commands.entity(entity).despawn();

@@ -455,7 +455,7 @@ fn a_scene_takes_the_place_of_the_one_before() {
     assert_eq!(world.resource::<PipeModel>().roughness, 0.1);
     assert!(world.contains_resource::<Droplets>() && world.contains_resource::<Thermal>());
     let mut points = world.query_filtered::<&Transform, With<SceneEntity>>();
-    assert_eq!(points.iter(world).count(), 3);
+    assert_eq!(points.iter(world).count(), 4);
     let time = world.resource::<Time<Erosion>>();
     assert_eq!(time.speed(), 3.0);
     assert!(time.step_size().abs_diff(Duration::from_millis(100)) < Duration::from_micros(1));

@@ -9,9 +9,10 @@
 //!
 //! Choose by [`ErosionBackend`], on the plugin or at any time later. While the
 //! GPU runs it is the truth, and [`Terrain`](crate::terrain::Terrain) a mirror
-//! that follows a few frames behind: [`TerrainQuery::age`](crate::query::TerrainQuery::age) says how far. Nothing waits
-//! for it. Whatever is done to the mirror in the meantime reaches the GPU as a
-//! difference, so nothing is lost.
+//! that follows a few frames behind:
+//! [`TerrainQuery::age`](crate::query::TerrainQuery::age) says how far. Nothing
+//! waits for it. Whatever is done to the mirror in the meantime reaches the GPU
+//! as a difference, so nothing is lost.
 //!
 //! | runs on the GPU | runs on the host, and reaches the GPU as differences |
 //! |---|---|

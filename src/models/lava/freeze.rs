@@ -171,20 +171,21 @@ impl BandLayers<'_> {
             changed.ground = true;
         }
         let bedrock = (&mut self.bedrock[cell], &mut self.bedrock_rest[cell]);
+        let lava = (&mut self.depth[cell], &mut self.rest[cell]);
         if depth - frozen < THINNEST {
-            add_exactly(bedrock.0, bedrock.1, depth);
-            add_exactly(bedrock.0, bedrock.1, self.rest[cell]);
-            (self.depth[cell], self.rest[cell], self.heat[cell]) = (0.0, 0.0, 0.0);
+            add(bedrock, sum(depth, *lava.1));
+            (*lava.0, *lava.1, self.heat[cell]) = (0.0, 0.0, 0.0);
             changed.ground = true;
         } else {
-            add_exactly(bedrock.0, bedrock.1, frozen);
-            add_exactly(&mut self.depth[cell], &mut self.rest[cell], -frozen);
+            add(bedrock, f64::from(frozen));
+            add(lava, -f64::from(frozen));
             let kept = most(cooled, 0.0) - quenched * warmth;
             self.heat[cell] = most(least(kept, self.depth[cell]), 0.0);
             changed.holds = true;
         }
+        let bedrock = (&mut self.bedrock[cell], &mut self.bedrock_rest[cell]);
         if frozen > 0.0 && self.soil[cell] > 0.0 {
-            add_exactly(bedrock.0, bedrock.1, self.soil[cell]);
+            add(bedrock, f64::from(self.soil[cell]));
             self.soil[cell] = 0.0;
         }
         if quenched <= 0.0 {
@@ -197,9 +198,23 @@ impl BandLayers<'_> {
         if *new <= 0.0 {
             (*new, *new_rest) = (0.0, 0.0);
             // What was in the water is baked, too.
-            add_exactly(bedrock.0, bedrock.1, self.suspended[cell]);
+            let bedrock = (&mut self.bedrock[cell], &mut self.bedrock_rest[cell]);
+            add(bedrock, f64::from(self.suspended[cell]));
             self.suspended[cell] = 0.0;
         }
         (f64::from(water) - f64::from(*new)) + (f64::from(rest) - f64::from(*new_rest))
     }
+}
+
+/// The value of a two-float sum.
+fn sum(high: f32, rest: f32) -> f64 {
+    f64::from(high) + f64::from(rest)
+}
+
+/// Adds to a two-float sum, also where the change is as large as the sum: a
+/// whole cell freezes at once.
+fn add((high, rest): (&mut f32, &mut f32), change: f64) {
+    let total = sum(*high, *rest) + change;
+    *high = total as f32;
+    *rest = (total - f64::from(*high)) as f32;
 }

@@ -62,8 +62,8 @@ impl Default for LavaView {
         Self {
             visible: true,
             crust: LinearRgba::rgb(0.022, 0.017, 0.015),
-            dull: LinearRgba::rgb(0.35, 0.012, 0.0),
-            bright: LinearRgba::rgb(4.5, 1.35, 0.12),
+            dull: LinearRgba::rgb(0.42, 0.018, 0.0),
+            bright: LinearRgba::rgb(1.25, 0.34, 0.015),
             glow: 1.0,
             plate_size: 5.0,
             thinnest: 1e-3,

@@ -120,11 +120,11 @@ fn fragment(in: VertexOutput, @builtin(front_facing) is_front: bool) -> Fragment
     let stir = smoothstep(0.05, 1.2, speed);
     let body = smoothstep(0.0, 0.5, depth);
     let heat = warmth * mix(0.55, 1.0, body);
-    let open = clamp(0.02 + 0.50 * heat * heat + 0.30 * stir * heat, 0.0, 0.75);
-    let edge = max(0.10, 0.5 * footprint / lava.shape.y);
+    let open = clamp(0.03 + 0.16 * heat * heat + 0.16 * stir * heat, 0.0, 0.40);
+    let edge = max(0.07, 0.5 * footprint / lava.shape.y);
     let gap = 1.0 - smoothstep(open - edge, open + edge, cover.x);
     // Even plates glow from below while they are thin.
-    let skin = 0.22 * heat * heat * (0.4 + 0.6 * cover.y);
+    let skin = 0.30 * heat * heat * (0.3 + 0.7 * cover.y);
     let shine = clamp(gap * (0.25 + 0.75 * heat) + skin, 0.0, 1.0);
     // Dull red to bright yellow, as hot bodies are.
     let hot = shine * shine;
