@@ -14,13 +14,16 @@
 //!
 //! What is cut and not laid in the plugs becomes sediment in the stream. Plugs
 //! that are not full take what comes by later.
+//!
+//! Where the water has found a shorter way by itself, over a low bar or where two
+//! reaches have grown together, that way is cut to its grade in the same manner.
 
 use super::{
     Centreline, Ground, RiverSolver, WaterParticle,
     grade::Grade,
     kernels::whole,
     measure::{course_on, spaced},
-    oxbow::{DRAIN_EVERY, OxbowLake, PLUG_SLOPE, Plug, TOWARDS_LAKE},
+    oxbow::{DRAIN_EVERY, OxbowLake, PLUG_SLOPE, Plug, TOWARDS_LAKE, away},
     water::Felt,
 };
 use bevy::math::DVec2;
@@ -31,6 +34,8 @@ const BOTTOM: f64 = 0.6;
 /// Middles of reaches with a neck between them are at most so much farther apart
 /// than the neck is wide, of the radius.
 const BOTH_HALVES: f64 = 2.4;
+/// Places of a former course farther from the new one are left, in radii.
+const LEFT: f64 = 1.2;
 /// Land on a neck is counted in steps of this length, of the radius.
 const STEP: f64 = 0.04;
 /// Sediment so near fills a plug, of the radius.
@@ -45,7 +50,8 @@ pub struct Cutoff {
     pub step: u64,
     /// Middle of the neck. units: m
     pub place: DVec2,
-    /// Width of the land between the reaches. units: m
+    /// Width of the land between the reaches, zero where the water had found the
+    /// shorter way by itself. units: m
     pub neck: f64,
     /// Length of the river before. units: m
     pub length_before: f64,
@@ -84,14 +90,18 @@ pub(super) struct Necks {
     pub lakes: Vec<OxbowLake>,
     /// Pairs of mouths that are not full yet.
     plugs: Vec<[Plug; 2]>,
+    /// Courses at the last look.
+    courses: Vec<Vec<DVec2>>,
     pub since_look: f64,
 }
 
-/// Two places of a course with a neck between them.
+/// Two places of a course with a shorter way between them.
 struct Neck {
     upper: usize,
     lower: usize,
     land: f64,
+    /// From the upper place to the lower one.
+    way: Vec<DVec2>,
 }
 
 impl<G: Ground> RiverSolver<G> {
@@ -165,9 +175,15 @@ impl<G: Ground> RiverSolver<G> {
         if grade.end < self.grade.end + settings.bank() {
             self.grade = grade;
         }
+        let former = core::mem::replace(&mut self.necks.courses, courses.clone());
         for (number, course) in courses.iter().enumerate() {
+            let known = former.get(number).filter(|_| former.len() == courses.len());
+            // Other courses may run through the same bend: they wait.
+            if let Some(neck) = known.and_then(|known| self.find_left_bend(known, course)) {
+                self.break_through(&former, number, &neck);
+                return;
+            }
             if let Some(neck) = self.find_neck(course) {
-                // Other courses may run through the same bend: they wait.
                 self.break_through(&courses, number, &neck);
                 return;
             }
@@ -192,7 +208,8 @@ impl<G: Ground> RiverSolver<G> {
         let (widest, way) = (f64::from(settings.neck), f64::from(settings.neck_way));
         let apart = widest + BOTH_HALVES * radius;
         let ways = ways(course);
-        let level = |at: DVec2| self.ground.floodplain(self.ground.point_at(at));
+        // By its bed, for a bend may run back up its valley.
+        let level = |at: DVec2| self.bed_at(self.ground.point_at(at), at);
         let mut best: Option<(f64, Neck)> = None;
         for (upper, a) in course.iter().enumerate() {
             let far = ways.partition_point(|w| *w < ways[upper] + way);
@@ -204,11 +221,53 @@ impl<G: Ground> RiverSolver<G> {
                 }
                 let land = self.land_on(*a, *b);
                 if land < widest {
-                    best = Some((between, Neck { upper, lower, land }));
+                    let way = vec![*a, *b];
+                    let neck = Neck {
+                        upper,
+                        lower,
+                        land,
+                        way,
+                    };
+                    best = Some((between, neck));
                 }
             }
         }
         best.map(|(_, neck)| neck)
+    }
+
+    /// The first bend of a former course that the water has left by itself.
+    fn find_left_bend(&self, former: &[DVec2], course: &[DVec2]) -> Option<Neck> {
+        let settings = &self.settings;
+        let least = f64::from(settings.neck_way);
+        if settings.neck <= 0.0 {
+            return None;
+        }
+        let ways = ways(former);
+        let kept = former
+            .iter()
+            .enumerate()
+            .filter(|(_, at)| away(course, **at) < LEFT * self.kernels.radius)
+            .map(|(i, _)| i);
+        let kept: Vec<usize> = kept.collect();
+        kept.windows(2).find_map(|pair| {
+            let (upper, lower) = (pair[0], pair[1]);
+            let (a, b) = (former[upper], former[lower]);
+            let (from, to) = (nearest(course, a), nearest(course, b));
+            let round = ways[lower] - ways[upper];
+            if round < least || from >= to {
+                return None;
+            }
+            let mut way = vec![a];
+            way.extend_from_slice(&course[from + 1..to]);
+            way.push(b);
+            let shorter = length(&way) + 0.5 * least < round;
+            shorter.then_some(Neck {
+                upper,
+                lower,
+                land: 0.0,
+                way,
+            })
+        })
     }
 
     /// Width of the land between two places: what is higher than half way up the
@@ -233,15 +292,15 @@ impl<G: Ground> RiverSolver<G> {
         let way_to = ways(course);
         let (upper, lower) = (course[neck.upper], course[neck.lower]);
         // The river as it will run.
-        let mut river = course[..=neck.upper].to_vec();
-        river.extend_from_slice(&course[neck.lower..]);
-        let length = |line: &[DVec2]| ways(line).last().copied().unwrap_or(0.0);
+        let mut river = course[..neck.upper].to_vec();
+        river.extend_from_slice(&neck.way);
+        river.extend_from_slice(&course[neck.lower + 1..]);
 
         let river = spaced(&river, 0.5 * self.kernels.radius);
         let mut after = courses.to_vec();
         after[number] = river.clone();
         self.grade = self.grade_along(&after);
-        let cut = self.cut_neck(upper, lower);
+        let cut = self.cut_way(&neck.way);
         // Mouths begin beside the new channel; water from there on is the lake's.
         let mouth = self.kernels.radius;
         let plug = mouth + bank / PLUG_SLOPE + crest;
@@ -255,7 +314,7 @@ impl<G: Ground> RiverSolver<G> {
         let in_bend = |at: DVec2| {
             let i = nearest(course, at);
             let inside = (neck.upper..=neck.lower).contains(&i) && from_ends(i) > mouth;
-            inside && course[i].distance(at) < 2.0 * mouth
+            inside && course[i].distance(at) < 2.0 * mouth && along(&neck.way, at).0 > mouth
         };
         let water: Vec<WaterParticle> = core::mem::take(&mut self.water.particles);
         let (old, kept): (Vec<_>, Vec<_>) =
@@ -319,12 +378,16 @@ impl<G: Ground> RiverSolver<G> {
             cut,
             lake: id,
         });
+        self.necks.courses = after;
         self.water.sort();
         self.sediment.sort();
     }
 
-    /// Cuts a channel between two places. Returns its volume. units: m³
-    fn cut_neck(&mut self, upper: DVec2, lower: DVec2) -> f64 {
+    /// Cuts a channel that falls evenly along a way. Returns its volume. units: m³
+    fn cut_way(&mut self, line: &[DVec2]) -> f64 {
+        let (&[upper, ..], &[.., lower]) = (line, line) else {
+            return 0.0;
+        };
         let bank = self.settings.bank();
         let bottom = BOTTOM * self.kernels.radius;
         let bed = |at: DVec2| {
@@ -333,14 +396,14 @@ impl<G: Ground> RiverSolver<G> {
             self.bed_at(point, at).max(deepest)
         };
         let (high, low) = (bed(upper), bed(lower));
-        let way = lower - upper;
+        let all = length(line).max(1e-6);
         let reach = bottom + bank / PLUG_SLOPE;
         let mut points = Vec::new();
-        let (min, max) = (upper.min(lower) - reach, upper.max(lower) + reach);
+        let min = line.iter().copied().fold(upper, DVec2::min) - reach;
+        let max = line.iter().copied().fold(upper, DVec2::max) + reach;
         self.ground.points_in(min, max, |point, at| {
-            let share = (at - upper).dot(way) / way.length_squared().max(1e-12);
-            let share = share.clamp(0.0, 1.0);
-            let off = (upper + way * share).distance(at);
+            let (off, way) = along(line, at);
+            let share = way / all;
             if off < reach {
                 let rise = PLUG_SLOPE * (off - bottom).max(0.0);
                 points.push((point, high + (low - high) * share + rise));
@@ -495,6 +558,29 @@ fn ways(line: &[DVec2]) -> Vec<f64> {
     });
     let first = line.first().map(|_| 0.0);
     first.into_iter().chain(steps).collect()
+}
+
+/// Length of a line. units: m
+fn length(line: &[DVec2]) -> f64 {
+    line.windows(2).map(|p| p[0].distance(p[1])).sum()
+}
+
+/// Distance of a place from a line, and the way along it to the nearest of its
+/// places. units: m
+fn along(line: &[DVec2], at: DVec2) -> (f64, f64) {
+    let mut best = (f64::INFINITY, 0.0);
+    let mut before = 0.0;
+    for part in line.windows(2) {
+        let way = part[1] - part[0];
+        let share = (at - part[0]).dot(way) / way.length_squared().max(1e-12);
+        let share = share.clamp(0.0, 1.0);
+        let off = (part[0] + way * share).distance(at);
+        if off < best.0 {
+            best = (off, before + share * way.length());
+        }
+        before += way.length();
+    }
+    best
 }
 
 /// Number of the place that is nearest.

@@ -95,6 +95,17 @@ pub enum Friction {
     },
 }
 
+impl Friction {
+    fn slower(self, times: f32) -> Self {
+        match self {
+            Self::Linear => Self::Linear,
+            Self::Rough { speed } => Self::Rough {
+                speed: speed / times,
+            },
+        }
+    }
+}
+
 /// A river that wanders through its plain. As a component it runs on a
 /// [`Stretch`] of the terrain: its entity's `Transform` says where the river
 /// enters and, by its forward direction (−Z), which way it runs.
@@ -301,11 +312,13 @@ impl MeanderingRiver {
             gravity: self.gravity / square,
             stiffness: self.stiffness / square,
             drag: self.drag / times,
+            friction: self.friction.slower(times),
             viscosity: self.viscosity / times,
             coriolis: self.coriolis / times,
             curve: self.curve.slower(times),
             threshold: self.threshold / times,
             interval: self.interval * times,
+            course_interval: self.course_interval * times,
             smoothing: self.smoothing * times,
             hardening: self.hardening / times,
             follow: self.follow / times,

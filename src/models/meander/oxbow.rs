@@ -177,7 +177,7 @@ fn distance(line: &[DVec2], at: DVec2) -> f64 {
 }
 
 /// Distance of a place from the nearest of some places. units: m
-fn away(places: &[DVec2], at: DVec2) -> f64 {
+pub(super) fn away(places: &[DVec2], at: DVec2) -> f64 {
     let squares = places.iter().map(|own| own.distance_squared(at));
     squares.fold(f64::INFINITY, f64::min).sqrt()
 }

@@ -223,8 +223,7 @@ impl RiverStretch {
         let fall_over = outline.half.x.min(8.0 * radius);
         let fall = ground.surface(source_at).height
             - ground.surface(source_at + outline.along * fall_over).height;
-        let speed = f64::from(settings.gravity) * (fall / fall_over).max(0.0)
-            / f64::from(settings.drag).max(1e-3);
+        let speed = settings.steady_speed(fall / fall_over);
         let source = RiverSource {
             position: source_at,
             spread: DVec2::splat(SPREAD * radius),

@@ -458,11 +458,14 @@ impl Ground for MeshGround {
 
     fn excess(&self, point: usize, level: f64) -> f64 {
         let excess = (self.sheet.points[point].height - level).max(0.0);
-        excess * self.sheet.area(point as u32)
+        excess * self.shapes[point].area
     }
 
     fn dig(&mut self, point: usize, volume: f64) {
-        self.lower(point as u32, volume);
+        let depth = volume / self.shapes[point].area;
+        let own = &mut self.sheet.points[point];
+        own.height -= depth;
+        own.soft = (own.soft - depth).max(0.0);
     }
 
     fn attend(&mut self, workers: &Workers, water: &[WaterParticle], reach: f64) {
