@@ -32,7 +32,10 @@ pub use query::TerrainQuery;
 pub mod prelude {
     pub use crate::{
         ErosionPlugin, TerrainQuery,
-        bake::{Bake, BakeError, BakeFinished, BakeModel, BakeProgress, BakeTask, BakedTerrain},
+        bake::{
+            Bake, BakeError, BakeFinished, BakeModel, BakeProgress, BakeTask, BakedTerrain,
+            RiverBake, RiverTask,
+        },
         forcing::{
             Evaporation, EvaporationSolver, ForcingSystems, LavaSource, Rain, RainPattern,
             RainSolver, Season, WaterSink, WaterSource,

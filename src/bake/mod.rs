@@ -18,8 +18,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod background;
+mod river;
 mod task;
 
+pub use river::{RiverBake, RiverTask};
 pub(crate) use task::build;
 pub use task::{BakeFinished, BakeTask, BakedTerrain};
 

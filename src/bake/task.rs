@@ -1,15 +1,9 @@
 //! A bake beside a running game.
 
-use super::{Bake, BakeError, BakeProgress};
+use super::{Bake, BakeError, background::Background};
 use crate::{schedule::ErosionSystems, terrain::Terrain};
-use bevy::{
-    ecs::schedule::InternedScheduleLabel,
-    platform::time::Instant,
-    prelude::*,
-    tasks::{AsyncComputeTaskPool, Task, TaskPool, futures::check_ready},
-};
+use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
 use core::time::Duration;
-use std::sync::Arc;
 
 /// A bake under way; spawn it. When it is done, its terrain becomes the world's
 /// [`Terrain`], or a [`BakedTerrain`] of this entity if
@@ -33,9 +27,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Component, Debug)]
 pub struct BakeTask {
-    progress: Arc<BakeProgress>,
-    task: Task<Result<Terrain, BakeError>>,
-    started: Instant,
+    work: Background<Terrain>,
     aside: bool,
 }
 
@@ -55,13 +47,8 @@ pub struct BakeFinished {
 impl BakeTask {
     /// Starts a bake on Bevy's async compute threads.
     pub fn start(bake: Bake) -> Self {
-        let progress = Arc::new(BakeProgress::default());
-        let shared = progress.clone();
-        let pool = AsyncComputeTaskPool::get_or_init(TaskPool::new);
         Self {
-            progress,
-            task: pool.spawn(async move { bake.run(&shared) }),
-            started: Instant::now(),
+            work: Background::start(move |progress| bake.run(progress)),
             aside: false,
         }
     }
@@ -74,31 +61,22 @@ impl BakeTask {
 
     /// The share that is done, 0 to 1.
     pub fn done(&self) -> f32 {
-        self.progress.done()
+        self.work.done()
     }
 
     /// How long it has been running.
     pub fn elapsed(&self) -> Duration {
-        self.started.elapsed()
+        self.work.elapsed()
     }
 
     /// How long it will still take, judged by what is done; `None` at first.
     pub fn time_left(&self) -> Option<Duration> {
-        let done = f64::from(self.done());
-        (done > 0.0).then(|| self.elapsed().mul_f64((1.0 - done) / done))
+        self.work.time_left()
     }
 
     /// Stops it after the step under way. A [`BakeFinished`] message tells when.
     pub fn cancel(&self) {
-        self.progress.cancel();
-    }
-}
-
-/// A bake that nobody waits for must not go on for minutes: dropping its task
-/// does not stop it, for it runs in one go.
-impl Drop for BakeTask {
-    fn drop(&mut self) {
-        self.cancel();
+        self.work.cancel();
     }
 }
 
@@ -115,7 +93,7 @@ fn finish_bakes(
     for (entity, mut bake) in &mut bakes {
         // Looking marks nothing as changed.
         let bake = bake.bypass_change_detection();
-        let Some(result) = check_ready(&mut bake.task) else {
+        let Some(result) = bake.work.finished() else {
             continue;
         };
         // A game may despawn it in this very frame.

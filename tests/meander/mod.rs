@@ -1,7 +1,9 @@
 //! Meandering rivers, by number.
 
 mod app;
+mod bake;
 mod bends;
+mod cutoff;
 mod ground;
 mod same;
 mod scenes;

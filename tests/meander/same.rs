@@ -4,7 +4,7 @@ use super::*;
 use bevy::tasks::TaskPoolBuilder;
 
 /// Everything that a river is, in an order of its own.
-fn state(river: &River, mirrored: bool) -> (Vec<u64>, Vec<[u64; 5]>) {
+pub(super) fn state(river: &River, mirrored: bool) -> (Vec<u64>, Vec<[u64; 5]>) {
     let sign = if mirrored { -1.0 } else { 1.0 };
     let width = river.ground().size().x as usize;
     let rows: Vec<&[f64]> = river.ground().heights().chunks(width).collect();

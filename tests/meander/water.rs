@@ -41,6 +41,7 @@ fn a_stream_turns_with_the_coriolis_force() {
     let settings = MeanderingRiver {
         coriolis: 0.006,
         stiffness: 0.0,
+        friction: Friction::Linear,
         ..still_ground()
     };
     let plain = Plain {

@@ -490,6 +490,14 @@ impl Ground for GridGround {
         self.touch(point);
     }
 
+    fn excess(&self, point: usize, level: f64) -> f64 {
+        (self.heights[point] - level).max(0.0) * (self.cell * self.cell)
+    }
+
+    fn dig(&mut self, point: usize, volume: f64) {
+        self.lower(point, volume / (self.cell * self.cell));
+    }
+
     fn settle(&mut self, workers: &Workers, settings: &MeanderingRiver, dt: f64) {
         for tile in &mut self.waiting {
             tile.0 += dt;

@@ -84,6 +84,13 @@ pub trait Ground: Send + Sync {
     /// Heaps up fresh deposit on a point. units: m³
     fn lay(&mut self, point: usize, volume: f64);
 
+    /// How much of a point stands above a level. units: m³
+    fn excess(&self, point: usize, level: f64) -> f64;
+
+    /// Takes this much off a point, at most its [`excess`](Self::excess) over
+    /// the level it is to have. units: m³
+    fn dig(&mut self, point: usize, volume: f64);
+
     /// Lets deposits harden and steep banks cave in where the river was.
     fn settle(&mut self, workers: &Workers, settings: &MeanderingRiver, dt: f64);
 

@@ -1,7 +1,8 @@
 //! Measures of a river: its course, its bends and what it moved.
 
-use super::WaterParticle;
+use super::{Ground, MeanderingRiver, WaterParticle};
 use bevy::math::DVec2;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Links between particles grow up to this many radii where the stream is thin.
 const LONGEST_LINK: f64 = 3.0;
@@ -44,19 +45,18 @@ pub struct Centreline {
 /// The shortest path through the water from the particle next to `from` to the
 /// one next to `to`, by links of at most `radius`, longer ones where the water
 /// has gaps. Nothing, if there is no such path.
+///
+/// It knows nothing of the ground: where two reaches come as near as the links
+/// are long, it takes the short cut. [`RiverSolver::course`](super::RiverSolver::course)
+/// goes round.
 pub fn course(water: &[WaterParticle], radius: f64, from: DVec2, to: DVec2) -> Option<Centreline> {
-    let places: Vec<DVec2> = water.iter().map(|own| own.position).collect();
-    let nearest = |at: DVec2| {
-        let by = |a: &usize, b: &usize| {
-            let square = |i: usize| places[i].distance_squared(at);
-            square(*a).total_cmp(&square(*b))
-        };
-        (0..places.len()).min_by(by)
-    };
-    let (start, end) = (nearest(from)?, nearest(to)?);
+    let net = Net::new(water, LONGEST_LINK * radius);
+    let (start, end) = (net.nearest(from)?, net.nearest(to)?);
     let mut link = radius;
     let path = loop {
-        if let Some(path) = shortest(&places, link, start, end) {
+        let within = |step: f64| (step <= link).then_some(step);
+        let reached = net.spread(start, within, |_, _| true);
+        if let Some(path) = reached.path(start, end) {
             break path;
         }
         link *= 1.25;
@@ -64,68 +64,183 @@ pub fn course(water: &[WaterParticle], radius: f64, from: DVec2, to: DVec2) -> O
             return None;
         }
     };
-    let length = path
-        .windows(2)
-        .map(|p| places[p[0]].distance(places[p[1]]))
-        .sum();
-    // The path cuts corners; the middle of the water around it does not.
-    let middles: Vec<DVec2> = path
-        .iter()
-        .map(|&i| {
-            let near = places.iter().filter(|p| p.distance(places[i]) < radius);
-            let (sum, count) = near.fold((DVec2::ZERO, 0.0), |(s, n), p| (s + *p, n + 1.0));
-            sum / count
-        })
-        .collect();
-    Some(Centreline {
-        points: smoothed(&spaced(&middles, 0.5 * radius), 3),
-        length,
-        straight: places[start].distance(places[end]),
+    Some(net.centreline(&path, radius, |_, _| true))
+}
+
+/// The way of the water from `from` as far down the land as it goes, round all
+/// land that stands between two reaches.
+pub(super) fn course_on(
+    water: &[WaterParticle],
+    ground: &impl Ground,
+    settings: &MeanderingRiver,
+    from: DVec2,
+) -> Option<Centreline> {
+    let radius = f64::from(settings.radius);
+    let net = Net::new(water, LONGEST_LINK * radius);
+    let start = net.nearest(from)?;
+    // Long links are there for gaps, not for short cuts.
+    let cost = |step: f64| {
+        let stretch = (step / radius).max(1.0);
+        (step <= net.link).then_some(step * stretch * stretch)
+    };
+    let open = |a: usize, b: usize| {
+        let (a, b) = (net.places[a], net.places[b]);
+        // So near there is no room for land.
+        a.distance(b) < 0.5 * radius || !land_between(ground, settings, a, b)
+    };
+    let reached = net.spread(start, cost, open);
+    let level = |i: usize| ground.floodplain(ground.point_at(net.places[i]));
+    let end = (0..net.places.len())
+        .filter(|&i| reached.costs[i].is_finite())
+        .map(|i| (level(i), i))
+        .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+    let path = reached.path(start, end.1)?;
+    Some(net.centreline(&path, radius, open))
+}
+
+/// Whether land stands between two places: higher than both by a quarter of the
+/// banks, and higher than half way up the banks.
+fn land_between(ground: &impl Ground, settings: &MeanderingRiver, a: DVec2, b: DVec2) -> bool {
+    let bank = settings.bank();
+    let height = |at: DVec2| ground.surface(at).height;
+    let both = height(a).max(height(b)) + 0.25 * bank;
+    let count = (a.distance(b) / (0.2 * f64::from(settings.radius))).ceil();
+    (1..count as usize).any(|i| {
+        let at = a.lerp(b, i as f64 / count);
+        let here = height(at);
+        here > both && here > ground.floodplain(ground.point_at(at)) - 0.5 * bank
     })
 }
 
-/// Dijkstra's way with a plain list: rivers have some hundred particles.
-fn shortest(places: &[DVec2], link: f64, start: usize, end: usize) -> Option<Vec<usize>> {
-    let mut cells: std::collections::BTreeMap<(i64, i64), Vec<usize>> = Default::default();
-    let cell = |p: DVec2| ((p.x / link).floor() as i64, (p.y / link).floor() as i64);
-    for (i, place) in places.iter().enumerate() {
-        cells.entry(cell(*place)).or_default().push(i);
-    }
-    let mut distances = vec![f64::INFINITY; places.len()];
-    let mut before = vec![usize::MAX; places.len()];
-    // Bits of a positive number sort like the number.
-    let mut front = std::collections::BTreeSet::from([(0u64, start)]);
-    distances[start] = 0.0;
-    while let Some((_, own)) = front.pop_first() {
-        if own == end {
-            let mut path = vec![end];
-            let mut at = end;
-            while at != start {
-                at = before[at];
-                path.push(at);
-            }
-            path.reverse();
-            return Some(path);
+/// Particles that are near each other. They are in the order of their numbers,
+/// so that nothing depends on how they are sorted.
+struct Net {
+    places: Vec<DVec2>,
+    link: f64,
+    cells: BTreeMap<(i64, i64), Vec<usize>>,
+}
+
+/// What each particle of a net costs to get to, and where from.
+struct Reached {
+    costs: Vec<f64>,
+    before: Vec<usize>,
+}
+
+impl Net {
+    fn new(water: &[WaterParticle], link: f64) -> Self {
+        let mut sorted: Vec<(u64, DVec2)> =
+            water.iter().map(|own| (own.id, own.position)).collect();
+        sorted.sort_by_key(|own| own.0);
+        let mut net = Self {
+            places: sorted.into_iter().map(|own| own.1).collect(),
+            link,
+            cells: BTreeMap::new(),
+        };
+        for (i, place) in net.places.iter().enumerate() {
+            let cell = Self::cell(link, *place);
+            net.cells.entry(cell).or_default().push(i);
         }
-        let (x, y) = cell(places[own]);
-        for near in (-1..=1).flat_map(|j| (-1..=1).map(move |i| (x + i, y + j))) {
-            for &other in cells.get(&near).into_iter().flatten() {
-                let step = places[own].distance(places[other]);
-                let distance = distances[own] + step;
-                if step <= link && distance < distances[other] {
-                    front.remove(&(distances[other].to_bits(), other));
-                    distances[other] = distance;
+        net
+    }
+
+    fn cell(link: f64, at: DVec2) -> (i64, i64) {
+        ((at.x / link).floor() as i64, (at.y / link).floor() as i64)
+    }
+
+    fn nearest(&self, at: DVec2) -> Option<usize> {
+        let square = |i: usize| self.places[i].distance_squared(at);
+        (0..self.places.len()).min_by(|a, b| square(*a).total_cmp(&square(*b)))
+    }
+
+    /// Calls `visit` with each particle that may be within a link of here.
+    fn near(&self, at: DVec2, mut visit: impl FnMut(usize)) {
+        let (x, y) = Self::cell(self.link, at);
+        for cell in (-1..=1).flat_map(|j| (-1..=1).map(move |i| (x + i, y + j))) {
+            for &other in self.cells.get(&cell).into_iter().flatten() {
+                visit(other);
+            }
+        }
+    }
+
+    /// Dijkstra's way with a plain list: rivers have some hundred particles.
+    fn spread(
+        &self,
+        start: usize,
+        cost: impl Fn(f64) -> Option<f64>,
+        open: impl Fn(usize, usize) -> bool,
+    ) -> Reached {
+        let mut costs = vec![f64::INFINITY; self.places.len()];
+        let mut before = vec![usize::MAX; self.places.len()];
+        // Bits of a positive number sort like the number.
+        let mut front = BTreeSet::from([(0u64, start)]);
+        costs[start] = 0.0;
+        while let Some((_, own)) = front.pop_first() {
+            self.near(self.places[own], |other| {
+                let step = self.places[own].distance(self.places[other]);
+                let Some(cost) = cost(step).map(|cost| costs[own] + cost) else {
+                    return;
+                };
+                if cost < costs[other] && open(own, other) {
+                    front.remove(&(costs[other].to_bits(), other));
+                    costs[other] = cost;
                     before[other] = own;
-                    front.insert((distance.to_bits(), other));
+                    front.insert((cost.to_bits(), other));
+                }
+            });
+        }
+        Reached { costs, before }
+    }
+
+    /// The middle of the water along a path.
+    fn centreline(
+        &self,
+        path: &[usize],
+        radius: f64,
+        open: impl Fn(usize, usize) -> bool,
+    ) -> Centreline {
+        let at = |i: &usize| self.places[*i];
+        let steps = path.windows(2).map(|p| at(&p[0]).distance(at(&p[1])));
+        // The path cuts corners; the middle of the water around it does not.
+        let middle = |&own: &usize| {
+            let (mut sum, mut count) = (DVec2::ZERO, 0.0);
+            for other in 0..self.places.len() {
+                if self.places[other].distance(self.places[own]) < radius && open(own, other) {
+                    sum += self.places[other];
+                    count += 1.0;
                 }
             }
+            sum / count
+        };
+        let middles: Vec<DVec2> = path.iter().map(middle).collect();
+        Centreline {
+            points: smoothed(&spaced(&middles, 0.5 * radius), 3),
+            length: steps.sum(),
+            straight: match (path.first(), path.last()) {
+                (Some(first), Some(last)) => at(first).distance(at(last)),
+                _ => 0.0,
+            },
         }
     }
-    None
+}
+
+impl Reached {
+    fn path(&self, start: usize, end: usize) -> Option<Vec<usize>> {
+        if !self.costs[end].is_finite() {
+            return None;
+        }
+        let mut path = vec![end];
+        let mut at = end;
+        while at != start {
+            at = self.before[at];
+            path.push(at);
+        }
+        path.reverse();
+        Some(path)
+    }
 }
 
 /// Places along a line, this far apart.
-fn spaced(line: &[DVec2], spacing: f64) -> Vec<DVec2> {
+pub(super) fn spaced(line: &[DVec2], spacing: f64) -> Vec<DVec2> {
     let mut out: Vec<DVec2> = line.first().copied().into_iter().collect();
     let mut due = spacing;
     for pair in line.windows(2) {

@@ -11,7 +11,8 @@
 //! ρ   = Σ 4/(π·r²)·(1 − q²)³                        particles per m²
 //! p   = k·max(0, ρ − ρ0)
 //! a   = −Σ (pᵢ + pⱼ)/(2·ρᵢ·ρⱼ)·∇spiky + μ·Σ (vⱼ − vᵢ)/(ρᵢ·ρⱼ)·∇²visc
-//!       − g·∇ground − drag·v + coriolis·left(v)     left(v) = v turned by 90°
+//!       − g·∇ground − f·v + coriolis·left(v)        left(v) = v turned by 90°
+//! f   = drag·|v|/speed/max(1, ρ/ρ0)                 or drag alone
 //! κ   = turning rate of the neighbours' mean velocity, smoothed, / speed
 //! ```
 //!
@@ -29,17 +30,23 @@
 //! is slow, old, crowded or out of the water: only near the edge of the stream
 //! and up to the level of the floodplain, which builds bars.
 //!
+//! Where a neck between two reaches becomes narrower than the channel, the river
+//! breaks through it and leaves an [`OxbowLake`].
+//!
 //! Sums over neighbours are rounded to a fixed last place (`kernels::whole`),
 //! so their order does not matter: any number of threads gives the same bits,
 //! and a mirrored river stays the mirror image.
 
 mod curve;
+mod cutoff;
+mod grade;
 mod grid_ground;
 mod ground;
 mod kernels;
 mod measure;
 mod mesh_ground;
 mod neighbours;
+mod oxbow;
 mod plain;
 pub(crate) mod plugin;
 mod sediment;
@@ -50,10 +57,12 @@ mod stretch;
 mod water;
 
 pub use curve::CurveSignal;
+pub use cutoff::{Cutoff, WaterLedger};
 pub use grid_ground::{GridGround, GroundError, SidewaysRule};
 pub use ground::{Cut, Ground, Surface};
 pub use measure::{Centreline, Tally, course};
 pub use mesh_ground::{MeshDetail, MeshGround, RemeshTally};
+pub use oxbow::OxbowLake;
 pub use plain::Plain;
 pub use plugin::{RiverRequest, Rivers};
 pub use sediment::SedimentParticle;
@@ -64,6 +73,38 @@ pub use water::WaterParticle;
 
 use crate::terrain::{SettingsError, in_range};
 use bevy::prelude::*;
+
+/// How the ground slows water.
+#[derive(Reflect, Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
+pub enum Friction {
+    /// The same whatever the water's speed and depth: a steady stream runs at
+    /// gravity·slope/drag, so half as fast where a bend is twice as long, and
+    /// backs up there.
+    Linear,
+    /// As on a rough bed: grows with the speed, and is less the deeper the water
+    /// is, which is its density over the rest density. A steady stream runs at
+    /// √(gravity·slope·speed/drag), and faster where it backs up.
+    Rough {
+        /// Speed at which it is as strong as the linear one. units: m/s
+        speed: f32,
+    },
+}
+
+impl Friction {
+    fn slower(self, times: f32) -> Self {
+        match self {
+            Self::Linear => Self::Linear,
+            Self::Rough { speed } => Self::Rough {
+                speed: speed / times,
+            },
+        }
+    }
+}
 
 /// A river that wanders through its plain. As a component it runs on a
 /// [`Stretch`] of the terrain: its entity's `Transform` says where the river
@@ -90,9 +131,10 @@ pub struct MeanderingRiver {
     pub viscosity: f32,
     /// Pull down the slope. units: m/s²
     pub gravity: f32,
-    /// Slows water on the ground: a steady stream runs at gravity·slope/drag.
-    /// units: 1/s
+    /// Slows water on the ground. units: 1/s
     pub drag: f32,
+    /// How that depends on the water's speed and depth.
+    pub friction: Friction,
     /// Turns water to the left of its way, or to the right below zero. units: 1/s
     pub coriolis: f32,
 
@@ -117,6 +159,10 @@ pub struct MeanderingRiver {
     /// Water does not dig deeper than this below the floodplain, and sediment
     /// fills deeper hollows under the main flow. units: m
     pub depth: f32,
+    /// Way along the stream over which its bed falls evenly, about that round a
+    /// full bend; zero: with the floodplain, which leaves bends that run across
+    /// the valley without any fall. units: m
+    pub grading: f32,
     /// Time between two looks at the ground. units: s
     pub interval: f32,
     /// How cuts move a bank of the height grid.
@@ -157,10 +203,24 @@ pub struct MeanderingRiver {
     pub merging: f32,
     /// What leaves with the water is fed in again at the sources.
     pub recirculate: bool,
+    /// Most of it that comes in with a particle of water. A river that grows
+    /// longer has more channel, so more leaves it than can come back: fed in
+    /// whole, it would silt up. units: m³
+    pub feed: f32,
 
     /// Water of one particle: by the rest density it makes some metres of depth.
     /// units: m³
     pub particle_volume: f32,
+    /// The river breaks through land between two of its reaches that is
+    /// narrower: about the width of its channel. Zero: never. units: m
+    pub neck: f32,
+    /// It does so where the way round is at least so long. units: m
+    pub neck_way: f32,
+    /// Time between two looks at the river's course, for its grade and for such
+    /// necks. units: s
+    pub course_interval: f32,
+    /// Length of a plug in a mouth of an old bend, at its crest. units: m
+    pub plug: f32,
 }
 
 impl Default for MeanderingRiver {
@@ -173,6 +233,7 @@ impl Default for MeanderingRiver {
             viscosity: 0.3,
             gravity: 9.81,
             drag: 0.06,
+            friction: Friction::Rough { speed: 9.81 },
             coriolis: 0.005,
             curve: CurveSignal::Smoothed { time: 3.0 },
             curve_start: 0.001,
@@ -183,6 +244,7 @@ impl Default for MeanderingRiver {
             ahead: 0.3,
             downward: 0.1,
             depth: 8.0,
+            grading: 640.0,
             interval: 0.5,
             rule: SidewaysRule::Advance,
             softness: 3.0,
@@ -201,7 +263,12 @@ impl Default for MeanderingRiver {
             level_bars: true,
             merging: 12.0,
             recirculate: true,
+            feed: 50.0,
             particle_volume: 1000.0,
+            neck: 40.0,
+            neck_way: 200.0,
+            course_interval: 10.0,
+            plug: 25.0,
         }
     }
 }
@@ -218,16 +285,19 @@ impl MeanderingRiver {
                 decay: f32::INFINITY,
                 limit: f32::INFINITY,
             },
+            friction: Friction::Linear,
             curve_start: 0.05,
             curve_full: 0.5,
             rule: SidewaysRule::TwoPoints,
             ahead: 0.0,
             depth: f32::INFINITY,
+            grading: 0.0,
             talus: f32::INFINITY,
             smoothing: 1.0,
             bar_edge: f32::INFINITY,
             level_bars: false,
             recirculate: false,
+            neck: 0.0,
             ..Self::default()
         }
     }
@@ -242,11 +312,13 @@ impl MeanderingRiver {
             gravity: self.gravity / square,
             stiffness: self.stiffness / square,
             drag: self.drag / times,
+            friction: self.friction.slower(times),
             viscosity: self.viscosity / times,
             coriolis: self.coriolis / times,
             curve: self.curve.slower(times),
             threshold: self.threshold / times,
             interval: self.interval * times,
+            course_interval: self.course_interval * times,
             smoothing: self.smoothing * times,
             hardening: self.hardening / times,
             follow: self.follow / times,
@@ -268,6 +340,9 @@ impl MeanderingRiver {
         in_range(M, "viscosity", self.viscosity, 0.0..=1e6)?;
         in_range(M, "gravity", self.gravity, 0.0..=1e3)?;
         in_range(M, "drag", self.drag, 0.0..=1e3)?;
+        if let Friction::Rough { speed } = self.friction {
+            in_range(M, "friction.speed", speed, 1e-3..=1e3)?;
+        }
         in_range(M, "coriolis", self.coriolis, -10.0..=10.0)?;
         self.curve.check()?;
         in_range(M, "curve_start", self.curve_start, 0.0..=1e3)?;
@@ -284,6 +359,7 @@ impl MeanderingRiver {
         in_range(M, "ahead", self.ahead, 0.0..=1e3)?;
         in_range(M, "downward", self.downward, 0.0..=1e3)?;
         in_range(M, "depth", self.depth, 0.0..=ANY)?;
+        in_range(M, "grading", self.grading, 0.0..=1e6)?;
         in_range(M, "interval", self.interval, 1e-3..=1e3)?;
         in_range(M, "softness", self.softness, 0.0..=1e3)?;
         in_range(M, "hardening", self.hardening, 0.0..=1e3)?;
@@ -299,6 +375,39 @@ impl MeanderingRiver {
         in_range(M, "settling", self.settling, 0.0..=1e3)?;
         in_range(M, "bar_edge", self.bar_edge, 0.0..=ANY)?;
         in_range(M, "merging", self.merging, 0.0..=self.radius)?;
-        in_range(M, "particle_volume", self.particle_volume, 1e-6..=1e9)
+        in_range(M, "feed", self.feed, 0.0..=1e9)?;
+        in_range(M, "particle_volume", self.particle_volume, 1e-6..=1e9)?;
+        in_range(M, "neck", self.neck, 0.0..=1e6)?;
+        // Both mouths and a bit of a lake between them.
+        in_range(M, "neck_way", self.neck_way, 8.0 * self.radius..=ANY)?;
+        in_range(M, "course_interval", self.course_interval, 1e-3..=ANY)?;
+        in_range(M, "plug", self.plug, 0.0..=2.0 * self.radius)
+    }
+
+    /// Speed of a steady stream on a slope, at the rest density. units: m/s
+    pub fn steady_speed(&self, slope: f64) -> f64 {
+        let linear = f64::from(self.gravity) * slope.max(0.0) / f64::from(self.drag).max(1e-3);
+        match self.friction {
+            Friction::Linear => linear,
+            Friction::Rough { speed } => (linear * f64::from(speed)).sqrt(),
+        }
+    }
+
+    /// How strongly water of a speed and density is slowed. units: 1/s
+    #[inline]
+    fn drag_on(&self, speed: f64, density: f64) -> f64 {
+        let drag = f64::from(self.drag);
+        match self.friction {
+            Friction::Linear => drag,
+            Friction::Rough { speed: usual } => {
+                let depth = (density / f64::from(self.rest_density).max(1e-12)).max(1.0);
+                drag * speed / (f64::from(usual) * depth)
+            }
+        }
+    }
+
+    /// Height of the banks of a channel. units: m
+    pub(super) fn bank(&self) -> f64 {
+        f64::from(self.depth.min(self.radius / 3.0))
     }
 }

@@ -10,6 +10,23 @@ use rand_pcg::Pcg32;
 /// Harmonics of the channel's waviness.
 const WAVES: u32 = 24;
 
+/// Parts of a loop.
+const LOOP_STEPS: usize = 256;
+
+/// Distance of a place from a line, and the level there.
+fn beside(line: &[(DVec2, f64)], at: DVec2) -> (f64, f64) {
+    let to_part = |part: &[(DVec2, f64)]| {
+        let (from, way) = (part[0].0, part[1].0 - part[0].0);
+        let share = (at - from).dot(way) / way.length_squared().max(1e-12);
+        let share = share.clamp(0.0, 1.0);
+        let level = part[0].1 + (part[1].1 - part[0].1) * share;
+        ((from + way * share).distance(at), level)
+    };
+    let parts = line.windows(2).map(to_part);
+    let nearest = parts.min_by(|a, b| a.0.total_cmp(&b.0));
+    nearest.unwrap_or((f64::INFINITY, 0.0))
+}
+
 /// A plane that falls along +X, with a channel along its middle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plain {
@@ -31,6 +48,11 @@ pub struct Plain {
     pub amplitude: f64,
     /// Length of these bends. units: m
     pub wavelength: f64,
+    /// Way of the channel round an omega-shaped loop in the middle of the plain,
+    /// which bulges to +Y, or to −Y below zero; zero: no loop. units: m
+    pub loop_way: f64,
+    /// Land between the two ends of that loop, at half the depth. units: m
+    pub loop_neck: f64,
     /// Random waviness of the channel: root of the mean square. units: m
     pub waviness: f64,
     /// Random numbers of the waviness depend on it.
@@ -54,6 +76,8 @@ impl Default for Plain {
             bank_slope: 0.8,
             amplitude: 0.0,
             wavelength: 280.0,
+            loop_way: 0.0,
+            loop_neck: 30.0,
             waviness: 0.0,
             seed: 0,
             spread: 10.0,
@@ -75,6 +99,8 @@ impl Plain {
         in_range(M, "bank_slope", self.bank_slope as f32, 1e-3..=1e3)?;
         in_range(M, "amplitude", self.amplitude as f32, -1e6..=1e6)?;
         in_range(M, "wavelength", self.wavelength as f32, 1e-2..=1e6)?;
+        in_range(M, "loop_way", self.loop_way as f32, -1e6..=1e6)?;
+        in_range(M, "loop_neck", self.loop_neck as f32, 0.0..=1e6)?;
         in_range(M, "waviness", self.waviness as f32, 0.0..=1e6)?;
         in_range(M, "spread", self.spread as f32, -1e6..=1e6)?;
         in_range(M, "rate", self.rate as f32, 0.0..=1e4)
@@ -94,6 +120,64 @@ impl Plain {
         (y, dy)
     }
 
+    /// The middle of a channel with a loop, each place with the level of its bed
+    /// (m), which falls evenly round the loop. Nothing without a loop.
+    ///
+    /// A loop is one wave of W. Langbein's and L. Leopold's sine-generated curve,
+    /// whose direction is `ω·sin(2π·s/way)`, with the `ω` that leaves the neck.
+    fn around(&self, waves: &[(f64, f64, f64)]) -> Vec<(DVec2, f64)> {
+        let way = self.loop_way.abs();
+        if way == 0.0 {
+            return Vec::new();
+        }
+        let step = way / LOOP_STEPS as f64;
+        let curve = |widest: f64| -> Vec<DVec2> {
+            let mut at = DVec2::ZERO;
+            let mut curve = vec![at];
+            for i in 0..LOOP_STEPS {
+                let angle = widest * libm::sin(TAU * (i as f64 + 0.5) / LOOP_STEPS as f64);
+                let (sine, cosine) = libm::sincos(angle);
+                at += DVec2::new(cosine, sine) * step;
+                curve.push(at);
+            }
+            curve
+        };
+        // The ends of the loop are nearest where it runs straight across.
+        let neck = |curve: &[DVec2]| {
+            let rising = curve[..=LOOP_STEPS / 4].iter().map(|at| at.x);
+            curve[LOOP_STEPS].x - 2.0 * rising.fold(0.0, f64::max) - self.channel_width
+        };
+        let (mut low, mut high) = (0.25 * TAU, 0.37 * TAU);
+        for _ in 0..48 {
+            let middle = 0.5 * (low + high);
+            if neck(&curve(middle)) > self.loop_neck {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let mut curve = curve(low);
+        let start = -0.5 * curve[LOOP_STEPS].x;
+        for at in &mut curve {
+            *at = DVec2::new(at.x + start, at.y * self.loop_way.signum());
+        }
+        let far = 0.5 * self.length + self.channel_width;
+        let straight = |from: f64, to: f64| {
+            let count = ((to - from) / self.cell_size).ceil().max(1.0);
+            (0..count as usize).map(move |i| DVec2::new(from + (to - from) * i as f64 / count, 0.0))
+        };
+        let fall = |i: usize| start * (1.0 - 2.0 * i as f64 / LOOP_STEPS as f64);
+        let upper = straight(-far, start).map(|at| (at, at.x));
+        let inner = curve.into_iter().enumerate().map(|(i, at)| (at, fall(i)));
+        let lower = straight(-start, far).skip(1).map(|at| (at, at.x));
+        let line = upper.chain(inner).chain(lower).map(|(at, valley)| {
+            let (off, _) = self.middle(waves, at.x);
+            let bed = -self.slope * valley - self.channel_depth;
+            (at + DVec2::new(0.0, off), bed)
+        });
+        line.collect()
+    }
+
     /// Its ground.
     pub fn ground(&self) -> Result<GridGround, GroundError> {
         let columns = (self.length / self.cell_size).round().max(1.0);
@@ -110,17 +194,25 @@ impl Plain {
                 (size_of_one, TAU / length.max(1e-3), TAU * unit())
             })
             .collect();
+        let around = self.around(&waves);
         let mut plain = Vec::with_capacity((size.x * size.y) as usize);
         let mut heights = Vec::with_capacity((size.x * size.y) as usize);
         for row in 0..size.y {
             let y = (f64::from(row) - (rows - 1.0) * 0.5) * self.cell_size;
             for column in 0..size.x {
                 let x = (f64::from(column) - (columns - 1.0) * 0.5) * self.cell_size;
-                let (middle, across) = self.middle(&waves, x);
-                let off = (y - middle).abs() / (1.0 + across * across).sqrt();
-                let inside = (0.5 * self.channel_width - off) * self.bank_slope;
-                let depth = (inside + 0.5 * self.channel_depth).clamp(0.0, self.channel_depth);
                 let level = -self.slope * x;
+                let (off, deepest) = if around.is_empty() {
+                    let (middle, across) = self.middle(&waves, x);
+                    let off = (y - middle).abs() / (1.0 + across * across).sqrt();
+                    (off, self.channel_depth)
+                } else {
+                    let (off, bed) = beside(&around, DVec2::new(x, y));
+                    (off, (level - bed).max(0.0))
+                };
+                let inside = (0.5 * self.channel_width - off) * self.bank_slope;
+                let depth = inside + deepest - 0.5 * self.channel_depth;
+                let depth = depth.clamp(0.0, deepest);
                 plain.push(level);
                 heights.push(level - depth);
             }
@@ -136,8 +228,7 @@ impl Plain {
     ) -> Result<RiverSolver<GridGround>, Box<dyn core::error::Error + Send + Sync>> {
         self.check()?;
         let ground = self.ground()?;
-        let (gravity, drag) = (f64::from(settings.gravity), f64::from(settings.drag));
-        let speed = 0.8 * gravity * self.slope / drag.max(1e-3);
+        let speed = 0.8 * settings.steady_speed(self.slope);
         let at = self.spread.abs().max(f64::from(settings.radius)) - 0.5 * self.length;
         let mut river = RiverSolver::new(settings, ground)?;
         // The channel's middle there is the lowest cell of that column.

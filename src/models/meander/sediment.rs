@@ -2,8 +2,10 @@
 
 use super::{
     Cut, Ground, MeanderingRiver,
+    grade::Grade,
     kernels::{Kernels, left, whole},
     neighbours::Cells,
+    solver::bed_at,
     water::{Felt, Water, each_batch},
 };
 use crate::parallel::Workers;
@@ -16,6 +18,15 @@ const EDGE: f64 = 0.5;
 /// New particles start so much of the way to the middle of the water: off the
 /// ground's points, where a grid has a kink and no slope of its own.
 const INTO_WATER: f64 = 0.05;
+/// Under the main flow only hollows are filled that are deeper than this below
+/// the bed, of the depth.
+const HOLLOW: f64 = 1.0 / 16.0;
+/// So near to the course is the middle of the channel, of the radius: with water
+/// in it, and when it ran dry.
+const OPEN_CHANNEL: f64 = 0.4;
+const DRY_CHANNEL: f64 = 0.8;
+/// Speed of sediment that lost the water and found no room. units: m/s
+const CREEP: f64 = 1.0;
 /// Crumbs smaller than this share of the capacity settle as a whole.
 const CRUMB: f64 = 1e-3;
 
@@ -124,8 +135,13 @@ impl Sediment {
         each_batch(workers, &self.particles, &mut self.scratch, |own| {
             let runs = water.cells.around(own.position);
             let Some(felt) = water.felt(k, own.position, &runs) else {
+                // What found no room yet creeps down to where there is some. If
+                // it were heaped up here it would fall into the channel as a dam.
+                let slope = ground.surface(own.position).slope;
+                let velocity = slope.normalize_or_zero() * -CREEP;
                 return SedimentParticle {
-                    velocity: DVec2::ZERO,
+                    position: own.position + velocity * dt,
+                    velocity,
                     amount: 0.0,
                     age: own.age + dt,
                     ..*own
@@ -206,14 +222,16 @@ impl Sediment {
 
     /// The nearest particle below this squared distance. Two as near are told
     /// apart by what a mirror keeps; cuts and new particles share the ground's
-    /// points, so that happens.
+    /// points, so that happens. None where that does not help: on the axis of a
+    /// mirror.
     fn nearest(
         &self,
         at: DVec2,
         within: f64,
         fits: impl Fn(&SedimentParticle) -> bool,
     ) -> Option<usize> {
-        let mut best: Option<((f64, f64, f64, u64), usize)> = None;
+        let mut best: Option<((f64, f64, f64), u64, usize)> = None;
+        let mut tied = false;
         for run in self.cells.around(at) {
             for slot in run {
                 let own = &self.particles[slot];
@@ -221,13 +239,17 @@ impl Sediment {
                 if square >= within {
                     continue;
                 }
-                let key = (square, own.position.x, own.position.y.abs(), own.id);
-                if best.is_none_or(|(least, _)| key < least) && fits(own) {
-                    best = Some((key, slot));
+                let key = (square, own.position.x, own.position.y.abs());
+                let before = best.map(|(key, id, _)| (key, id));
+                if before.is_none_or(|before| (key, own.id) < before) && fits(own) {
+                    tied = before.is_some_and(|before| before.0 == key);
+                    best = Some((key, own.id, slot));
+                } else if before.is_some_and(|before| before.0 == key) && fits(own) {
+                    tied = true;
                 }
             }
         }
-        best.map(|(_, slot)| slot)
+        best.filter(|_| !tied).map(|(_, _, slot)| slot)
     }
 
     /// Lays down what is slow, old, crowded or out of the water, where it may.
@@ -237,6 +259,7 @@ impl Sediment {
         workers: &Workers,
         settings: &MeanderingRiver,
         k: &Kernels,
+        grade: &Grade,
         ground: &mut impl Ground,
         dt: f64,
     ) -> f64 {
@@ -257,12 +280,19 @@ impl Sediment {
             // so the middle of the water is main flow too.
             let edge =
                 own.amount < f64::from(settings.bar_edge) && own.off_centre > EDGE * k.radius;
-            let level = if own.amount <= 0.0 || !settings.level_bars {
+            let dry = own.amount <= 0.0;
+            // Nor must the middle of the channel, where the water is gone or
+            // thin for a while.
+            let open = if dry { DRY_CHANNEL } else { OPEN_CHANNEL } * k.radius;
+            let level = if !settings.level_bars {
                 f64::INFINITY
-            } else if edge {
+            } else if let Some(bed) = grade.level_within(own.position, open) {
+                bed - HOLLOW * f64::from(settings.depth)
+            } else if edge || dry {
                 still.floodplain(point)
             } else {
-                still.floodplain(point) - f64::from(settings.depth)
+                let bed = bed_at(settings, grade, still, point, own.position);
+                bed - HOLLOW * f64::from(settings.depth)
             };
             Some(Settling {
                 point,
@@ -333,8 +363,13 @@ impl Sediment {
         let within = f64::from(settings.merging) * f64::from(settings.merging);
         let mut nearest = Vec::new();
         each_batch(workers, &self.particles, &mut nearest, |own| {
+            // Nor does it join its own mirror image: between the two there may
+            // be the border of two cells, and the sum had to fall into one.
+            let image = DVec2::new(own.position.x, -own.position.y);
             self.nearest(own.position, within, |other| {
-                other.id != own.id && own.volume + other.volume <= capacity
+                other.id != own.id
+                    && other.position != image
+                    && own.volume + other.volume <= capacity
             })
         });
         for slot in 0..self.particles.len() {

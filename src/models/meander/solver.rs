@@ -3,6 +3,8 @@
 use super::{
     Cut, Ground, MeanderingRiver, RiverSink, RiverSource, SedimentParticle, SinkId, SourceId,
     WaterParticle,
+    cutoff::Necks,
+    grade::Grade,
     kernels::{Kernels, left, whole},
     measure::Tally,
     neighbours::Busy,
@@ -47,10 +49,17 @@ pub struct RiverSolver<G> {
     pub(super) ground: G,
     pub(super) water: Water,
     pub(super) sediment: Sediment,
-    springs: Vec<Spring>,
+    pub(super) springs: Vec<Spring>,
     sinks: Vec<(u64, RiverSink)>,
     next_id: u64,
-    next_drop: u64,
+    pub(super) next_drop: u64,
+    /// Particles of water that came in and went out so far.
+    pub(super) entered: u64,
+    pub(super) gone: u64,
+    pub(super) time: f64,
+    pub(super) steps: u64,
+    pub(super) necks: Necks,
+    pub(super) grade: Grade,
     /// Seconds since the last look at the ground, and looks so far.
     since_look: f64,
     pub(super) looks: u64,
@@ -62,7 +71,7 @@ pub struct RiverSolver<G> {
     pub(super) waiting: f64,
     /// Where water left since [`take_gone`](Self::take_gone), if anyone asks.
     gone_at: Option<Vec<DVec2>>,
-    tally: Tally,
+    pub(super) tally: Tally,
 }
 
 impl<G: Ground> RiverSolver<G> {
@@ -81,6 +90,12 @@ impl<G: Ground> RiverSolver<G> {
             sinks: Vec::new(),
             next_id: 0,
             next_drop: 0,
+            entered: 0,
+            gone: 0,
+            time: 0.0,
+            steps: 0,
+            necks: Necks::default(),
+            grade: Grade::default(),
             since_look: 0.0,
             looks: 0,
             since_smoothing: 0.0,
@@ -141,6 +156,11 @@ impl<G: Ground> RiverSolver<G> {
     /// What was cut and laid so far.
     pub fn tally(&self) -> &Tally {
         &self.tally
+    }
+
+    /// Time that it has run. units: s
+    pub fn time(&self) -> f64 {
+        self.time
     }
 
     /// Where the solids are.
@@ -218,7 +238,7 @@ impl<G: Ground> RiverSolver<G> {
         self.sinks.len() < before
     }
 
-    fn new_id(&mut self) -> u64 {
+    pub(super) fn new_id(&mut self) -> u64 {
         self.next_id += 1;
         self.next_id
     }
@@ -242,6 +262,7 @@ impl<G: Ground> RiverSolver<G> {
         if !(dt > 0.0 && dt.is_finite()) {
             return;
         }
+        self.steps += 1;
         let mut rest = dt;
         while rest > 0.0 {
             // Equal parts, as far as the water's speed allows.
@@ -267,13 +288,21 @@ impl<G: Ground> RiverSolver<G> {
         self.since_look += dt;
         self.since_smoothing += dt;
         // A step may be a bit short of the interval by rounding.
-        if self.since_look > f64::from(self.settings.interval) - 1e-9 {
+        let looked = if self.since_look > f64::from(self.settings.interval) - 1e-9 {
             let dt = core::mem::take(&mut self.since_look);
             self.shape_ground(workers, dt);
-        }
+            dt
+        } else {
+            0.0
+        };
         self.water
             .advance(workers, &self.settings, &self.kernels, &self.ground, dt);
         self.drain();
+        self.time += dt;
+        if looked > 0.0 {
+            self.water.sort();
+            self.look_at_necks(looked);
+        }
     }
 
     /// Lets in water, and sediment that had left.
@@ -285,12 +314,13 @@ impl<G: Ground> RiverSolver<G> {
         for particle in &mut self.water.particles[first..] {
             particle.id = self.next_drop;
             self.next_drop += 1;
+            self.entered += 1;
             if !self.settings.recirculate {
                 continue;
             }
-            // All that waits comes back with the next water, as far as a
-            // particle can carry it.
-            let volume = self.waiting.min(f64::from(self.settings.capacity));
+            // What waits comes back with the next water, as far as it may.
+            let most = self.settings.capacity.min(self.settings.feed);
+            let volume = self.waiting.min(f64::from(most));
             if volume > 0.0 {
                 self.waiting -= volume;
                 let felt = Felt {
@@ -310,6 +340,7 @@ impl<G: Ground> RiverSolver<G> {
         let stays = |at: DVec2| ground.holds(at) && !sinks.iter().any(|(_, s)| s.holds(at));
         let mut fastest = 0.0f64;
         let gone = &mut self.gone_at;
+        let before = self.water.particles.len();
         self.water.particles.retain(|own| {
             fastest = fastest.max(own.velocity.length_squared());
             let stay = stays(own.position);
@@ -318,6 +349,7 @@ impl<G: Ground> RiverSolver<G> {
             }
             stay
         });
+        self.gone += (before - self.water.particles.len()) as u64;
         self.fastest = fastest.sqrt();
         let mut left = 0.0;
         self.sediment.particles.retain(|own| {
@@ -350,11 +382,12 @@ impl<G: Ground> RiverSolver<G> {
         let Self {
             settings,
             kernels,
+            grade,
             ground,
             sediment,
             ..
         } = self;
-        self.tally.laid += sediment.settle(workers, settings, kernels, ground, dt);
+        self.tally.laid += sediment.settle(workers, settings, kernels, grade, ground, dt);
         self.sediment.merge(workers, &self.settings);
         self.looks += 1;
         let every = f64::from(self.settings.smoothing);
@@ -367,6 +400,11 @@ impl<G: Ground> RiverSolver<G> {
             let dt = dt * SETTLE_EVERY as f64;
             self.ground.settle(workers, &self.settings, dt);
         }
+    }
+
+    /// Level below which the bed does not sink. units: m
+    pub(super) fn bed_at(&self, point: usize, at: DVec2) -> f64 {
+        bed_at(&self.settings, &self.grade, &self.ground, point, at)
     }
 
     /// Calls `make` for each point that water reaches.
@@ -402,7 +440,6 @@ impl<G: Ground> RiverSolver<G> {
         let erosion = f64::from(settings.erosion);
         let (sideways, down) = (f64::from(settings.sideways), f64::from(settings.downward));
         let (ahead, threshold) = (f64::from(settings.ahead), f64::from(settings.threshold));
-        let bed = f64::from(settings.depth);
         let make = |point, at, felt: Felt| {
             let speed = felt.velocity.length();
             if speed <= threshold {
@@ -424,7 +461,7 @@ impl<G: Ground> RiverSolver<G> {
                 point,
                 sideways: outward * (depth * sideways) + felt.velocity * (depth * ahead / speed),
                 down: depth * down,
-                floor: self.ground.floodplain(point) - bed,
+                floor: self.bed_at(point, at),
             };
             let volume = whole(self.ground.cut_volume(settings, &cut));
             (volume > 0.0).then_some(Wanted {
@@ -437,6 +474,18 @@ impl<G: Ground> RiverSolver<G> {
         };
         self.wet_points(workers, busy, make)
     }
+}
+
+/// The river's grade, or an even depth below the floodplain away from its course.
+pub(super) fn bed_at(
+    settings: &MeanderingRiver,
+    grade: &Grade,
+    ground: &impl Ground,
+    point: usize,
+    at: DVec2,
+) -> f64 {
+    let level = grade.level(at);
+    level.unwrap_or_else(|| ground.floodplain(point) - f64::from(settings.depth))
 }
 
 impl MeanderingRiver {

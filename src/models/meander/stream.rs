@@ -13,6 +13,7 @@
 use super::{Ground, grid_ground::GridGround, solver::RiverSolver, water::each_batch};
 use crate::parallel::Workers;
 use bevy::math::DVec2;
+use std::collections::HashSet;
 
 /// Kernel sums between which the edge of a stream fades in.
 const EDGE: (f64, f64) = (0.02, 0.3);
@@ -40,8 +41,8 @@ struct Wet {
 }
 
 impl RiverSolver<GridGround> {
-    /// The stream on the cells that it reaches, each once. All depths together
-    /// are the volume of all particles.
+    /// The stream on the cells that it reaches, each once. All depths of the
+    /// stream together are the volume of all particles.
     pub(super) fn stream(&mut self, workers: &Workers) -> Vec<StreamCell> {
         self.water.sort();
         let (k, water, ground) = (&self.kernels, &self.water, &self.ground);
@@ -97,7 +98,22 @@ impl RiverSolver<GridGround> {
                 velocity: wet.velocity,
             })
         });
-        cells.collect()
+        let mut cells: Vec<StreamCell> = cells.collect();
+        // Lakes of the river are seen with it, where the stream is not.
+        let streams: HashSet<usize> = cells.iter().map(|own| own.cell).collect();
+        for lake in self.lakes() {
+            let points = lake.points(ground).into_iter();
+            cells.extend(
+                points
+                    .filter(|(cell, _)| !streams.contains(cell))
+                    .map(|(cell, _)| StreamCell {
+                        cell,
+                        depth: lake.level - ground.heights()[cell],
+                        velocity: DVec2::ZERO,
+                    }),
+            );
+        }
+        cells
     }
 }
 

@@ -223,8 +223,7 @@ impl RiverStretch {
         let fall_over = outline.half.x.min(8.0 * radius);
         let fall = ground.surface(source_at).height
             - ground.surface(source_at + outline.along * fall_over).height;
-        let speed = f64::from(settings.gravity) * (fall / fall_over).max(0.0)
-            / f64::from(settings.drag).max(1e-3);
+        let speed = settings.steady_speed(fall / fall_over);
         let source = RiverSource {
             position: source_at,
             spread: DVec2::splat(SPREAD * radius),
@@ -346,7 +345,7 @@ impl RiverStretch {
         if before != after {
             let due = self.river.take_due(self.source);
             self.river.feed(self.source, due * before / after);
-            let more = self.river.water().len() as f64 * (after - before);
+            let more = self.river.particles() as f64 * (after - before);
             terrain.account.water.added += more;
             self.book_water(terrain, more);
         }
@@ -391,7 +390,7 @@ impl RiverStretch {
         terrain.account.solids.left += gone;
         self.book_solids(terrain, -gone);
 
-        self.river.water.particles.clear();
+        self.river.forget_water();
         self.river.take_due(self.source);
         let cells: Vec<(usize, f64)> = match stream.is_empty() {
             true => vec![(self.river.ground.point_at(self.source_at), 1.0)],

@@ -156,7 +156,7 @@ impl Water {
         let (particles, cells) = (&self.particles, &self.cells);
         let stiffness = f64::from(settings.stiffness);
         let viscosity = f64::from(settings.viscosity);
-        let (gravity, drag) = (f64::from(settings.gravity), f64::from(settings.drag));
+        let gravity = f64::from(settings.gravity);
         let coriolis = f64::from(settings.coriolis);
         let rest = f64::from(settings.rest_density);
         let pressure = |density: f64| stiffness * (density - rest).max(0.0);
@@ -185,6 +185,7 @@ impl Water {
             // The grip is taken at the end of the step: stable however strong.
             let shared = pull * (volume / (1.0 + grip * volume * dt));
             let force = push * volume + shared - slope * gravity + left(own.velocity) * coriolis;
+            let drag = settings.drag_on(own.velocity.length(), own.density);
             let velocity = (own.velocity + force * dt) / (1.0 + drag * dt);
             let own_turn = Turn {
                 from: own.velocity,

@@ -456,6 +456,18 @@ impl Ground for MeshGround {
         own.soft += depth;
     }
 
+    fn excess(&self, point: usize, level: f64) -> f64 {
+        let excess = (self.sheet.points[point].height - level).max(0.0);
+        excess * self.shapes[point].area
+    }
+
+    fn dig(&mut self, point: usize, volume: f64) {
+        let depth = volume / self.shapes[point].area;
+        let own = &mut self.sheet.points[point];
+        own.height -= depth;
+        own.soft = (own.soft - depth).max(0.0);
+    }
+
     fn attend(&mut self, workers: &Workers, water: &[WaterParticle], reach: f64) {
         for own in water {
             self.buckets.wet(own.position, reach, own.velocity);

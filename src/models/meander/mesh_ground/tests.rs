@@ -288,3 +288,40 @@ fn steep_banks_cave_in_and_nothing_is_lost() {
         "{steepest}"
     );
 }
+
+#[test]
+fn a_neck_is_broken_through_and_nothing_is_lost() {
+    let plain = Plain {
+        length: 1280.0,
+        width: 768.0,
+        loop_way: 700.0,
+        loop_neck: 30.0,
+        ..Plain::default()
+    };
+    let mut river = river(&plain, MeanderingRiver::default());
+    let solids = river.ledger().total();
+    for _ in 0..4000 {
+        river.step_on(Workers::serial(), 0.1);
+        if !river.cutoffs().is_empty() {
+            break;
+        }
+    }
+    let cutoff = river.cutoffs().first().expect("a cut-off").clone();
+    assert!(
+        cutoff.place.x.abs() < 80.0 && cutoff.neck < 40.0,
+        "{cutoff:?}"
+    );
+    assert!(cutoff.length_before - cutoff.length_after > 300.0);
+    for _ in 0..600 {
+        river.step_on(Workers::serial(), 0.1);
+    }
+    assert!(
+        river.water_ledger().lakes > 1e4,
+        "{:?}",
+        river.water_ledger()
+    );
+    assert_eq!(river.water_ledger().total(), 0.0);
+    let drift = (river.ledger().total() - solids).abs() / river.tally().cut;
+    assert!(drift < 1e-9, "{drift}");
+    river.ground().sheet.check().unwrap();
+}
