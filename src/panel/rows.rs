@@ -97,6 +97,38 @@ impl Rows<'_> {
         }
     }
 
+    /// A yes or no.
+    pub fn switch(&mut self, field: &'static str, value: &mut bool, explanation: &'static str) {
+        #[cfg(test)]
+        self.note(field, explanation, true);
+        let name = field.replace('_', " ");
+        self.ui.checkbox(value, name).on_hover_text(explanation);
+    }
+
+    /// One of several kinds, each with its name and what it means. The one that
+    /// is chosen keeps what stands within it.
+    pub fn choice<T>(
+        &mut self,
+        field: &'static str,
+        value: &mut T,
+        kinds: impl IntoIterator<Item = (T, &'static str, &'static str)>,
+    ) {
+        #[cfg(test)]
+        self.note(field, "the kinds say what they are", true);
+        let name = field.replace('_', " ");
+        let now = core::mem::discriminant(value);
+        self.ui.horizontal_wrapped(|ui| {
+            ui.label(name);
+            for (kind, name, explanation) in kinds {
+                let chosen = core::mem::discriminant(&kind) == now;
+                let label = ui.selectable_label(chosen, name);
+                if label.on_hover_text(explanation).clicked() && !chosen {
+                    *value = kind;
+                }
+            }
+        });
+    }
+
     /// Rows that stand within a field, indented.
     pub fn inner(&mut self, field: &'static str, inside: impl FnOnce(&mut Rows)) {
         #[cfg(test)]

@@ -1,10 +1,11 @@
 //! The models: a switch and all settings of each.
 //!
 //! To add one, implement [`ModelSettings`] for its settings in a file here and
-//! add a line to [`MODELS`].
+//! add a line to [`MODELS`]. Rivers are entities, of which there may be several.
 
 mod droplets;
 mod lava;
+mod rivers;
 #[cfg(test)]
 mod tests;
 mod thermal;
@@ -34,9 +35,7 @@ const MODELS: &[Model] = &[
 ];
 
 /// What the panel knows of a model's settings.
-pub(super) trait ModelSettings:
-    Resource<Mutability = Mutable> + Default + Clone + PartialEq
-{
+pub(super) trait ModelSettings: Default + Clone + PartialEq {
     /// The model's name for people.
     const NAME: &'static str;
     /// What it does, for the tooltip.
@@ -56,7 +55,7 @@ struct Model {
 }
 
 impl Model {
-    const fn of<M: ModelSettings>() -> Self {
+    const fn of<M: ModelSettings + Resource<Mutability = Mutable>>() -> Self {
         Self {
             is_water: M::IS_WATER,
             remove: |world| {
@@ -72,6 +71,7 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
     for model in MODELS {
         (model.show)(ui, world);
     }
+    rivers::show(ui, world);
     if let Some(fault) = &world.resource::<ErosionPanel>().fault {
         ui.colored_label(egui::Color32::LIGHT_RED, fault);
     }
@@ -79,7 +79,7 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
 
 /// A model's switch and settings. Settings are only marked as changed when the
 /// user changes them.
-fn show_model<M: ModelSettings>(ui: &mut Ui, world: &mut World) {
+fn show_model<M: ModelSettings + Resource<Mutability = Mutable>>(ui: &mut Ui, world: &mut World) {
     let id = ui.make_persistent_id(M::NAME);
     let state = CollapsingState::load_with_default_open(ui.ctx(), id, false);
     let header = state.show_header(ui, |ui| {
@@ -94,22 +94,7 @@ fn show_model<M: ModelSettings>(ui: &mut Ui, world: &mut World) {
             ui.weak("off");
             return;
         };
-        let mut edited = model.clone();
-        let reset = ui.add_enabled(edited != M::default(), egui::Button::new("reset all"));
-        if reset
-            .on_hover_text("All settings to their defaults")
-            .clicked()
-        {
-            edited = M::default();
-        }
-        edited.show(&mut Rows {
-            ui,
-            #[cfg(test)]
-            path: String::new(),
-            #[cfg(test)]
-            shown: &mut Vec::new(),
-        });
-        if edited != *model {
+        if let Some(edited) = edit(ui, &*model) {
             *model = edited;
             // It will be said again if it still holds.
             world.resource_mut::<ErosionPanel>().fault = None;
@@ -117,9 +102,29 @@ fn show_model<M: ModelSettings>(ui: &mut Ui, world: &mut World) {
     });
 }
 
+/// All settings of a model. Returns them if the user changed one.
+fn edit<M: ModelSettings>(ui: &mut Ui, settings: &M) -> Option<M> {
+    let mut edited = settings.clone();
+    let reset = ui.add_enabled(edited != M::default(), egui::Button::new("reset all"));
+    if reset
+        .on_hover_text("All settings to their defaults")
+        .clicked()
+    {
+        edited = M::default();
+    }
+    edited.show(&mut Rows {
+        ui,
+        #[cfg(test)]
+        path: String::new(),
+        #[cfg(test)]
+        shown: &mut Vec::new(),
+    });
+    (edited != *settings).then_some(edited)
+}
+
 /// Turns a model on with its defaults, or off. One water model takes the place
 /// of the other in the same frame, so that the water stays.
-fn turn<M: ModelSettings>(world: &mut World, on: bool) {
+fn turn<M: ModelSettings + Resource<Mutability = Mutable>>(world: &mut World, on: bool) {
     if !on {
         world.remove_resource::<M>();
         return;

@@ -6,6 +6,7 @@ use crate::{
     forcing::{RainPattern, Season},
     models::{
         droplet::{PublishedDroplets, Streams},
+        meander::MeanderingRiver,
         pipe::PublishedPipe,
         shallow_water::PublishedShallowWater,
     },
@@ -121,6 +122,7 @@ fn every_setting_of_every_model_has_a_row() {
     ]);
     check(&[Lava::default()]);
     check(&[Thermal::default()]);
+    check(&[MeanderingRiver::default(), MeanderingRiver::as_published()]);
     assert_eq!(MODELS.len(), 7, "a new model is to be tested here, too");
 }
 

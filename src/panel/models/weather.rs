@@ -35,31 +35,20 @@ impl ModelSettings for Evaporation {
 
 /// Where rain falls.
 fn pattern(rows: &mut Rows, pattern: &mut RainPattern) {
-    #[cfg(test)]
-    rows.note("pattern", "Where it falls", true);
-    let kind = core::mem::discriminant(&*pattern);
-    rows.ui.horizontal_wrapped(|ui| {
-        let choices = [
-            (RainPattern::Uniform, "even", "Everywhere alike"),
-            (RainPattern::drops(0), "drops", "At random places"),
-            (
-                RainPattern::blue_noise(0),
-                "spaced drops",
-                "At places that keep a distance from one another",
-            ),
-        ];
-        for (choice, name, explanation) in choices {
-            let chosen = core::mem::discriminant(&choice) == kind;
-            let label = ui.selectable_label(chosen, name);
-            if label.on_hover_text(explanation).clicked() && !chosen {
-                *pattern = choice;
-            }
-        }
-        // A map comes from code or a file; it can be left but not made here.
-        if let RainPattern::Map(weights) = &*pattern {
-            let _ = ui.selectable_label(true, format!("map of {} cells", weights.len()));
-        }
-    });
+    let kinds = [
+        (RainPattern::Uniform, "even", "Everywhere alike"),
+        (RainPattern::drops(0), "drops", "At random places"),
+        (
+            RainPattern::blue_noise(0),
+            "spaced drops",
+            "At places that keep a distance from one another",
+        ),
+    ];
+    rows.choice("pattern", pattern, kinds);
+    // A map comes from code or a file; it can be left but not made here.
+    if let RainPattern::Map(weights) = &*pattern {
+        rows.ui.label(format!("map of {} cells", weights.len()));
+    }
     let RainPattern::BlueNoise {
         spacing: usual_spacing,
         radius: usual_radius,

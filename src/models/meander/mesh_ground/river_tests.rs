@@ -24,7 +24,7 @@ impl MeshGround {
 fn river(plain: &Plain, settings: MeanderingRiver) -> RiverSolver<MeshGround> {
     let ground = MeshGround::from_grid(&plain.ground().unwrap(), MeshDetail::default()).unwrap();
     let at = plain.spread.abs().max(f64::from(settings.radius)) - 0.5 * plain.length;
-    let speed = 0.8 * f64::from(settings.gravity) * plain.slope / f64::from(settings.drag);
+    let speed = 0.8 * settings.steady_speed(plain.slope);
     // The middle of the channel is where the ground is lowest.
     let steps = (-200..=200).map(|i| DVec2::new(at, f64::from(i) * 0.0025 * plain.width * 0.5));
     let depth = |at: DVec2| ground.floodplain_at(at) - ground.surface(at).height;
@@ -431,4 +431,39 @@ fn any_number_of_threads_gives_the_same_river() {
         assert_eq!(rivers[0].sediment(), other.sediment());
         assert!(rivers[0].ground() == other.ground());
     }
+}
+
+#[test]
+fn a_neck_is_broken_through_and_nothing_is_lost() {
+    let plain = Plain {
+        length: 1280.0,
+        width: 768.0,
+        loop_way: 700.0,
+        loop_neck: 30.0,
+        ..Plain::default()
+    };
+    let mut river = river(&plain, MeanderingRiver::default());
+    let solids = river.ledger().total();
+    for _ in 0..4000 {
+        run(&mut river, 1);
+        if !river.cutoffs().is_empty() {
+            break;
+        }
+    }
+    let cutoff = river.cutoffs().first().expect("a cut-off").clone();
+    assert!(
+        cutoff.place.x.abs() < 80.0 && cutoff.neck < 40.0,
+        "{cutoff:?}"
+    );
+    assert!(cutoff.length_before - cutoff.length_after > 300.0);
+    run(&mut river, 600);
+    assert!(
+        river.water_ledger().lakes > 1e4,
+        "{:?}",
+        river.water_ledger()
+    );
+    assert_eq!(river.water_ledger().total(), 0.0);
+    let drift = (river.ledger().total() - solids).abs() / river.tally().cut;
+    assert!(drift < 1e-9, "{drift}");
+    river.ground().sheet.check().unwrap();
 }
