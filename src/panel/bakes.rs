@@ -2,7 +2,7 @@
 
 use crate::{
     bake::{Bake, BakeTask},
-    models::droplet::Droplets,
+    models::{droplet::Droplets, meander::Rivers},
     terrain::Terrain,
 };
 use bevy::prelude::*;
@@ -57,7 +57,12 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
             .get_resource::<Droplets>()
             .cloned()
             .unwrap_or_default();
-        let bake = Bake::new(terrain.clone()).droplets(settings, drops);
+        // A river's own water and sediment go along in the layers.
+        let land = match world.get_resource::<Rivers>() {
+            Some(rivers) => rivers.written_back(terrain),
+            None => terrain.clone(),
+        };
+        let bake = Bake::new(land).droplets(settings, drops);
         world.spawn((Name::new("bake of the panel"), BakeTask::start(bake)));
     }
 }

@@ -274,12 +274,16 @@ fn show_tool(ui: &mut Ui, brush: &mut PanelBrush) {
                 ui.selectable_value(&mut brush.tool, Some(tool), tool.name());
             }
         });
-    let radius = egui::Slider::new(&mut brush.brush.radius, 1.0..=200.0).logarithmic(true);
+    let radius = egui::Slider::new(&mut brush.brush.radius, 1.0..=200.0)
+        .clamping(egui::SliderClamping::Edits)
+        .logarithmic(true);
     ui.add(radius.suffix(" m").text("radius"));
     if let Some(tool) = brush.tool {
         let (_, most, unit) = tool.strength();
         let strength = &mut brush.strengths[place(tool)];
-        let slider = egui::Slider::new(strength, 0.0..=most).logarithmic(true);
+        let slider = egui::Slider::new(strength, 0.0..=most)
+            .clamping(egui::SliderClamping::Edits)
+            .logarithmic(true);
         let slider = slider.smallest_positive(f64::from(most) * 1e-3);
         ui.add(slider.suffix(format!(" {unit}")).text("strength"))
             .on_hover_text("How much it does in a second");
@@ -306,12 +310,20 @@ fn show_tool(ui: &mut Ui, brush: &mut PanelBrush) {
         }
     });
     if brush.tool == Some(BrushTool::Harden) {
-        ui.add(egui::Slider::new(&mut brush.hardness, 0.0..=1.0).text("hardness"))
-            .on_hover_text("0 erodes freely, 1 not at all");
+        ui.add(
+            egui::Slider::new(&mut brush.hardness, 0.0..=1.0)
+                .clamping(egui::SliderClamping::Edits)
+                .text("hardness"),
+        )
+        .on_hover_text("0 erodes freely, 1 not at all");
     }
     if brush.tool == Some(BrushTool::Noise) {
-        ui.add(egui::Slider::new(&mut brush.bump_size, 0.1..=2.0).text("bump size"))
-            .on_hover_text("Distance of bumps, as a share of the radius");
+        ui.add(
+            egui::Slider::new(&mut brush.bump_size, 0.1..=2.0)
+                .clamping(egui::SliderClamping::Edits)
+                .text("bump size"),
+        )
+        .on_hover_text("Distance of bumps, as a share of the radius");
     }
     ui.checkbox(&mut brush.by_hand, "fill only with what was dug")
         .on_hover_text("Digging fills a hand that filling empties");

@@ -38,6 +38,7 @@ fn show_clock(ui: &mut Ui, world: &mut World) {
     });
     let mut speed = time.speed();
     let slider = egui::Slider::new(&mut speed, 0.0..=100.0)
+        .clamping(egui::SliderClamping::Edits)
         .logarithmic(true)
         .smallest_positive(0.1)
         .text("speed");
@@ -47,6 +48,7 @@ fn show_clock(ui: &mut Ui, world: &mut World) {
     }
     let mut ms = time.step_size().as_secs_f32() * 1000.0;
     let slider = egui::Slider::new(&mut ms, 1.0..=1000.0)
+        .clamping(egui::SliderClamping::Edits)
         .logarithmic(true)
         .suffix(" ms")
         .text("step");
@@ -64,6 +66,7 @@ fn show_pace(ui: &mut Ui, world: &mut World) {
         match &mut new {
             ErosionPace::Budget(ms) => {
                 let slider = egui::Slider::new(ms, 0.5..=50.0)
+                    .clamping(egui::SliderClamping::Edits)
                     .suffix(" ms")
                     .text("budget");
                 ui.add(slider).on_hover_text(
@@ -71,7 +74,10 @@ fn show_pace(ui: &mut Ui, world: &mut World) {
                 );
             }
             ErosionPace::StepsPerTick(steps) => {
-                ui.add(egui::Slider::new(steps, 0..=64).text("steps a tick"))
+                let slider = egui::Slider::new(steps, 0..=64)
+                    .clamping(egui::SliderClamping::Edits)
+                    .text("steps a tick");
+                ui.add(slider)
                     .on_hover_text("Exactly so many steps each time, whatever they take");
             }
         }

@@ -13,13 +13,18 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
     if let Some(mut view) = world.get_resource_mut::<WaterView>() {
         let mut edited = view.clone();
         ui.checkbox(&mut edited.visible, "draw water");
-        let clarity = egui::Slider::new(&mut edited.clarity, 0.1..=50.0).logarithmic(true);
+        let clarity = egui::Slider::new(&mut edited.clarity, 0.1..=50.0)
+            .clamping(egui::SliderClamping::Edits)
+            .logarithmic(true);
         ui.add(clarity.suffix(" m").text("clarity"))
             .on_hover_text("Depth at which two thirds of the ground are hidden");
-        let murk = egui::Slider::new(&mut edited.murk, 0.001..=1.0).logarithmic(true);
+        let murk = egui::Slider::new(&mut edited.murk, 0.001..=1.0)
+            .clamping(egui::SliderClamping::Edits)
+            .logarithmic(true);
         ui.add(murk.text("murk"))
             .on_hover_text("Share of sediment at which water is as brown as it gets");
-        let foam = egui::Slider::new(&mut edited.foam_speed, 0.1..=20.0);
+        let foam = egui::Slider::new(&mut edited.foam_speed, 0.1..=20.0)
+            .clamping(egui::SliderClamping::Edits);
         ui.add(foam.suffix(" m/s").text("foam"))
             .on_hover_text("Speed above which water foams");
         view.set_if_neq(edited);
@@ -47,7 +52,9 @@ fn show_terrain(ui: &mut Ui, view: &mut TerrainView) {
     };
     if let Some(range) = range {
         show_legend(ui, view.overlay, *range);
-        let slider = egui::Slider::new(range, 0.01..=100.0).logarithmic(true);
+        let slider = egui::Slider::new(range, 0.01..=100.0)
+            .clamping(egui::SliderClamping::Edits)
+            .logarithmic(true);
         let unit = format!(" {}", view.overlay.unit());
         ui.add(slider.suffix(unit).text("full colour"));
     }
@@ -57,7 +64,9 @@ fn show_terrain(ui: &mut Ui, view: &mut TerrainView) {
             ui.selectable_value(&mut view.quality, quality, format!("{quality:?}"));
         }
     });
-    let reach = egui::Slider::new(&mut view.detail.reach, 0.5..=64.0).logarithmic(true);
+    let reach = egui::Slider::new(&mut view.detail.reach, 0.5..=64.0)
+        .clamping(egui::SliderClamping::Edits)
+        .logarithmic(true);
     ui.add(reach.suffix(" chunks").text("detail"))
         .on_hover_text("How far from the camera land is drawn in full");
 }

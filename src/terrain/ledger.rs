@@ -3,9 +3,9 @@
 //! Two sums stay constant whatever the models, the weather and the player do:
 //!
 //! ```text
-//! solids = bedrock + soil + suspended + lava + carried + lava_carried + left
+//! solids = bedrock + soil + suspended + lava + carried + lava_carried + in_rivers + left
 //!          − added + lost
-//! water  = standing + carried + evaporated + drained + left
+//! water  = standing + carried + in_rivers + evaporated + drained + left
 //!          − rained − poured − sea_inflow − added + lost
 //! ```
 //!
@@ -30,10 +30,12 @@ pub struct SolidsLedger {
     pub suspended: f64,
     /// Molten, on the ground.
     pub lava: f64,
-    /// Under way in droplets, a player's hand or a river.
+    /// Under way in droplets or a player's hand.
     pub carried: f64,
     /// Molten, in a player's hand.
     pub lava_carried: f64,
+    /// Under way in meandering rivers.
+    pub in_rivers: f64,
     /// Gone over the border.
     pub left: f64,
     /// Brought in by edits and sources.
@@ -58,8 +60,10 @@ pub struct SolidsLedger {
 pub struct WaterLedger {
     /// On the ground.
     pub standing: f64,
-    /// Under way in a player's hand or a river.
+    /// In a player's hand.
     pub carried: f64,
+    /// In meandering rivers and their lakes.
+    pub in_rivers: f64,
     /// Gone into the air.
     pub evaporated: f64,
     /// Taken by sinks.
@@ -97,7 +101,7 @@ pub struct Ledger {
 impl SolidsLedger {
     /// All terms.
     #[cfg(feature = "io")]
-    pub(crate) fn terms(&self) -> [f64; 12] {
+    pub(crate) fn terms(&self) -> [f64; 13] {
         [
             self.bedrock,
             self.soil,
@@ -105,6 +109,7 @@ impl SolidsLedger {
             self.lava,
             self.carried,
             self.lava_carried,
+            self.in_rivers,
             self.left,
             self.added,
             self.lost,
@@ -122,6 +127,7 @@ impl SolidsLedger {
             + self.lava
             + self.carried
             + self.lava_carried
+            + self.in_rivers
             + self.left
             - self.added
             + self.lost
@@ -146,10 +152,11 @@ impl SolidsLedger {
 impl WaterLedger {
     /// All terms.
     #[cfg(feature = "io")]
-    pub(crate) fn terms(&self) -> [f64; 11] {
+    pub(crate) fn terms(&self) -> [f64; 12] {
         [
             self.standing,
             self.carried,
+            self.in_rivers,
             self.evaporated,
             self.drained,
             self.left,

@@ -55,7 +55,7 @@ fn a_river_that_is_removed_leaves_its_water_and_its_sediment() {
     for despawn in [false, true] {
         let (mut app, entity) = with_river();
         update(&mut app, 600);
-        let water = terrain(&app).ledger().water.carried;
+        let water = terrain(&app).ledger().water.in_rivers;
         assert!(water > 2e4 && terrain(&app).water_depth(32, 30) > 0.0);
         if despawn {
             app.world_mut().despawn(entity);
@@ -68,8 +68,8 @@ fn a_river_that_is_removed_leaves_its_water_and_its_sediment() {
         assert_balanced(terrain(&app));
         let ledger = terrain(&app).ledger();
         assert!((ledger.water.standing - water).abs() < 1e-6 * water);
-        assert!(ledger.water.carried.abs() < 1e-6);
-        assert!(ledger.solids.carried.abs() < 1e-4);
+        assert!(ledger.water.in_rivers.abs() < 1e-6);
+        assert!(ledger.solids.in_rivers.abs() < 1e-4);
         assert_eq!(terrain(&app).stream_depth(32, 30), 0.0);
         assert_eq!(app.world().resource::<Rivers>().iter().count(), 0);
     }
@@ -84,9 +84,13 @@ fn a_request_writes_it_back_and_it_goes_on() {
     app.update();
     let ledger = terrain(&app).ledger();
     assert!(ledger.water.standing > 1e4);
-    assert!(ledger.water.carried < 2000.0, "{}", ledger.water.carried);
+    assert!(
+        ledger.water.in_rivers < 2000.0,
+        "{}",
+        ledger.water.in_rivers
+    );
     update(&mut app, 100);
-    assert!(terrain(&app).ledger().water.carried > 5e3);
+    assert!(terrain(&app).ledger().water.in_rivers > 5e3);
     assert_balanced(terrain(&app));
 }
 
@@ -109,7 +113,27 @@ fn a_stretch_that_cannot_be_is_said_once() {
     // Mended, it runs.
     *app.world_mut().get_mut::<Transform>(entity).expect("there") = upper_end();
     update(&mut app, 100);
-    assert!(terrain(&app).ledger().water.carried > 5e3);
+    assert!(terrain(&app).ledger().water.in_rivers > 5e3);
+}
+
+#[test]
+fn what_a_river_carries_is_in_no_ones_hand() {
+    let (mut app, _) = with_river();
+    update(&mut app, 200);
+    assert!(terrain(&app).ledger().water.in_rivers > 5e3);
+    for matter in [Matter::Water, Matter::Soil] {
+        assert_eq!(matter.in_hand(terrain(&app)), 0.0, "{matter:?}");
+    }
+    let before = terrain(&app).ledger().water.standing;
+    let pour = TerrainEdit::add(
+        Matter::Water,
+        Vec3::new(100.0, 0.0, 300.0),
+        Brush::circle(30.0),
+    );
+    app.world_mut().write_message(pour.by_hand());
+    update(&mut app, 1);
+    assert_eq!(terrain(&app).ledger().water.standing, before);
+    assert_balanced(terrain(&app));
 }
 
 #[test]
@@ -148,8 +172,8 @@ fn a_saved_river_loses_nothing_and_starts_anew() {
     let saved = SavedState::from_bytes(&bytes).expect("readable");
     let ledger = saved.terrain().ledger();
     assert_balanced(saved.terrain());
-    assert!((ledger.water.standing - all.water.carried).abs() < 1e-6 * all.water.carried);
-    assert!(ledger.solids.carried.abs() < 1e-4);
+    assert!((ledger.water.standing - all.water.in_rivers).abs() < 1e-6 * all.water.in_rivers);
+    assert!(ledger.solids.in_rivers.abs() < 1e-4);
 
     let mut other = create_app();
     saved.restore(other.world_mut()).expect("erosion");
@@ -157,7 +181,7 @@ fn a_saved_river_loses_nothing_and_starts_anew() {
     let mut rivers = other.world_mut().query::<(&MeanderingRiver, &Stretch)>();
     let rivers: Vec<_> = rivers.iter(other.world()).collect();
     assert_eq!(rivers, [(&settings(3), &stretch())]);
-    assert!(terrain(&other).ledger().water.carried > 5e3);
+    assert!(terrain(&other).ledger().water.in_rivers > 5e3);
     assert_balanced(terrain(&other));
 }
 

@@ -20,6 +20,14 @@ fn sideways(point: usize, x: f64, y: f64) -> Cut {
 
 #[test]
 fn grounds_that_cannot_be_are_refused() {
+    let huge = Plain {
+        length: 1e6,
+        width: 1e6,
+        cell_size: 1.0,
+        ..Plain::default()
+    };
+    let error = huge.ground().expect_err("too many cells");
+    assert_eq!(error, GroundError::Size(UVec2::splat(1_000_000)));
     let size = UVec2::new(3, 2);
     let new = |size, cell, heights| GridGround::new(size, cell, heights);
     let error = new(UVec2::new(0, 2), 1.0, vec![]).expect_err("empty");

@@ -147,9 +147,17 @@ fn settings_out_of_range_name_their_field() {
         settings.check().expect_err("out of range").field
     };
     assert_eq!(wrong(|s| s.radius = 0.0), "radius");
-    assert_eq!(wrong(|s| s.reach = 100.0), "reach");
+    assert_eq!(wrong(|s| s.reach = -1.0), "reach");
     assert_eq!(wrong(|s| s.curve_start = 1.0), "curve_start");
     assert_eq!(wrong(|s| s.erosion = f32::NAN), "erosion");
+    // A radius alone may change: what depends on it follows.
+    for radius in [5.0, 25.0, 80.0] {
+        let settings = MeanderingRiver {
+            radius,
+            ..MeanderingRiver::default()
+        };
+        assert_eq!(settings.check(), Ok(()), "{radius} m");
+    }
     assert_eq!(MeanderingRiver::default().check(), Ok(()));
     assert_eq!(MeanderingRiver::as_published().check(), Ok(()));
 }

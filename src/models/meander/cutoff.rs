@@ -95,6 +95,13 @@ pub(super) struct Necks {
     pub since_look: f64,
 }
 
+impl Necks {
+    /// Whether there is nothing to look after.
+    fn is_empty(&self) -> bool {
+        self.lakes.is_empty() && self.plugs.is_empty()
+    }
+}
+
 /// Two places of a course with a shorter way between them.
 struct Neck {
     upper: usize,
@@ -159,7 +166,7 @@ impl<G: Ground> RiverSolver<G> {
         let settings = self.settings.clone();
         self.necks.since_look += dt;
         if self.necks.since_look < f64::from(settings.course_interval) - 1e-9
-            || (settings.neck <= 0.0 && settings.grading <= 0.0)
+            || (settings.neck <= 0.0 && settings.grading <= 0.0 && self.necks.is_empty())
         {
             return;
         }
@@ -205,11 +212,11 @@ impl<G: Ground> RiverSolver<G> {
     fn find_neck(&self, course: &[DVec2]) -> Option<Neck> {
         let settings = &self.settings;
         let radius = f64::from(settings.radius);
-        let (widest, way) = (f64::from(settings.neck), f64::from(settings.neck_way));
+        let (widest, way) = (f64::from(settings.neck), settings.way_round());
         let apart = widest + BOTH_HALVES * radius;
         let ways = ways(course);
         // By its bed, for a bend may run back up its valley.
-        let level = |at: DVec2| self.bed_at(self.ground.point_at(at), at);
+        let level = |at: DVec2| self.bed_of_way(at);
         let mut best: Option<(f64, Neck)> = None;
         for (upper, a) in course.iter().enumerate() {
             let far = ways.partition_point(|w| *w < ways[upper] + way);
@@ -238,7 +245,7 @@ impl<G: Ground> RiverSolver<G> {
     /// The first bend of a former course that the water has left by itself.
     fn find_left_bend(&self, former: &[DVec2], course: &[DVec2]) -> Option<Neck> {
         let settings = &self.settings;
-        let least = f64::from(settings.neck_way);
+        let least = settings.way_round();
         if settings.neck <= 0.0 {
             return None;
         }
@@ -288,7 +295,7 @@ impl<G: Ground> RiverSolver<G> {
     fn break_through(&mut self, courses: &[Vec<DVec2>], number: usize, neck: &Neck) {
         let course = &courses[number];
         let bank = self.settings.bank();
-        let crest = 0.5 * f64::from(self.settings.plug);
+        let crest = 0.5 * self.settings.plug_length();
         let way_to = ways(course);
         let (upper, lower) = (course[neck.upper], course[neck.lower]);
         // The river as it will run.
@@ -363,7 +370,7 @@ impl<G: Ground> RiverSolver<G> {
         if !full {
             self.necks.plugs.push(mouths);
         }
-        self.spread_sediment(stock - laid, upper, lower);
+        self.spread_sediment(stock - laid, &neck.way);
 
         let id = self.new_id();
         let lake = OxbowLake::new(&self.settings, &self.ground, id, line, old.len() as u64);
@@ -378,9 +385,22 @@ impl<G: Ground> RiverSolver<G> {
             cut,
             lake: id,
         });
+        // Of other courses through the same bend nothing is known until the next look.
+        for (other, course) in after.iter_mut().enumerate() {
+            if other != number {
+                course.clear();
+            }
+        }
         self.necks.courses = after;
         self.water.sort();
         self.sediment.sort();
+    }
+
+    /// The bed of a new channel. units: m
+    fn bed_of_way(&self, at: DVec2) -> f64 {
+        let point = self.ground.point_at(at);
+        let deepest = self.ground.floodplain(point) - 2.0 * self.settings.bank();
+        self.bed_at(point, at).max(deepest)
     }
 
     /// Cuts a channel that falls evenly along a way. Returns its volume. units: m³
@@ -390,12 +410,7 @@ impl<G: Ground> RiverSolver<G> {
         };
         let bank = self.settings.bank();
         let bottom = BOTTOM * self.kernels.radius;
-        let bed = |at: DVec2| {
-            let point = self.ground.point_at(at);
-            let deepest = self.ground.floodplain(point) - 2.0 * bank;
-            self.bed_at(point, at).max(deepest)
-        };
-        let (high, low) = (bed(upper), bed(lower));
+        let (high, low) = (self.bed_of_way(upper), self.bed_of_way(lower));
         let all = length(line).max(1e-6);
         let reach = bottom + bank / PLUG_SLOPE;
         let mut points = Vec::new();
@@ -461,7 +476,7 @@ impl<G: Ground> RiverSolver<G> {
 
     /// What is left of a cut goes with the stream, in as many particles as carry
     /// it, along the new channel.
-    fn spread_sediment(&mut self, volume: f64, upper: DVec2, lower: DVec2) {
+    fn spread_sediment(&mut self, volume: f64, way: &[DVec2]) {
         let capacity = f64::from(self.settings.capacity);
         let count = (volume / capacity).ceil();
         let felt = Felt {
@@ -470,7 +485,7 @@ impl<G: Ground> RiverSolver<G> {
         };
         let mut rest = volume;
         for i in 0..count as usize {
-            let at = upper.lerp(lower, (i as f64 + 0.5) / count);
+            let at = place_along(way, length(way) * (i as f64 + 0.5) / count);
             let part = if i + 1 < count as usize {
                 capacity.min(rest)
             } else {
@@ -581,6 +596,19 @@ fn along(line: &[DVec2], at: DVec2) -> (f64, f64) {
         before += way.length();
     }
     best
+}
+
+/// The place so far along a line (m).
+fn place_along(line: &[DVec2], far: f64) -> DVec2 {
+    let mut rest = far;
+    for part in line.windows(2) {
+        let long = part[0].distance(part[1]);
+        if rest <= long {
+            return part[0].lerp(part[1], rest / long.max(1e-12));
+        }
+        rest -= long;
+    }
+    line.last().copied().unwrap_or_default()
 }
 
 /// Number of the place that is nearest.

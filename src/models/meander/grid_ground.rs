@@ -90,14 +90,18 @@ impl Outline {
 }
 
 impl GridGround {
+    /// How many cells there are, if a ground may be so large.
+    pub(super) fn check_size(size: UVec2) -> Result<usize, GroundError> {
+        let cells = (size.x as usize).checked_mul(size.y as usize);
+        let cells = cells.filter(|n| (1..=1 << 28).contains(n));
+        cells.ok_or(GroundError::Size(size))
+    }
+
     /// A ground of these heights (m), row by row, whose cells have this size
     /// (m). Its floodplain lies at these heights too.
     pub fn new(size: UVec2, cell_size: f64, heights: Vec<f64>) -> Result<Self, GroundError> {
         let (width, height) = (size.x as usize, size.y as usize);
-        let cells = width
-            .checked_mul(height)
-            .filter(|n| (1..=1 << 28).contains(n));
-        let cells = cells.ok_or(GroundError::Size(size))?;
+        let cells = Self::check_size(size)?;
         if !(cell_size > 0.0 && cell_size.is_finite()) {
             return Err(GroundError::CellSize);
         }

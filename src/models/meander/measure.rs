@@ -283,7 +283,7 @@ impl Centreline {
     }
 
     /// The strongest point of each bend: number of the point, and whether it
-    /// bends to the left. Bends weaker than a quarter of the usual curvature
+    /// bends to the left. Bends weaker than half of the usual curvature
     /// count as part of their neighbours.
     pub fn apexes(&self) -> Vec<(usize, bool)> {
         let raw = self.curvature();

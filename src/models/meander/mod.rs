@@ -179,7 +179,8 @@ pub struct MeanderingRiver {
 
     /// Most that a sediment particle carries. units: m³
     pub capacity: f32,
-    /// A cut looks so far for a particle that carries it. units: m
+    /// A cut looks so far for a particle that carries it, at most the radius.
+    /// units: m
     pub reach: f32,
     /// How quickly sediment takes on the water's velocity. units: 1/s
     pub follow: f32,
@@ -199,7 +200,8 @@ pub struct MeanderingRiver {
     pub bar_edge: f32,
     /// Deposits rise to the floodplain and not above.
     pub level_bars: bool,
-    /// Particles that are nearer than this become one. units: m
+    /// Particles that are nearer than this become one; at most the radius counts.
+    /// units: m
     pub merging: f32,
     /// What leaves with the water is fed in again at the sources.
     pub recirculate: bool,
@@ -214,12 +216,14 @@ pub struct MeanderingRiver {
     /// The river breaks through land between two of its reaches that is
     /// narrower: about the width of its channel. Zero: never. units: m
     pub neck: f32,
-    /// It does so where the way round is at least so long. units: m
+    /// It does so where the way round is at least so long, and eight radii: two
+    /// mouths and a bit of a lake between them. units: m
     pub neck_way: f32,
     /// Time between two looks at the river's course, for its grade and for such
     /// necks. units: s
     pub course_interval: f32,
-    /// Length of a plug in a mouth of an old bend, at its crest. units: m
+    /// Length of a plug in a mouth of an old bend, at its crest, at most two
+    /// radii. units: m
     pub plug: f32,
 }
 
@@ -366,7 +370,7 @@ impl MeanderingRiver {
         in_range(M, "talus", self.talus, 0.0..=ANY)?;
         in_range(M, "smoothing", self.smoothing, 0.0..=1e6)?;
         in_range(M, "capacity", self.capacity, 1e-6..=1e9)?;
-        in_range(M, "reach", self.reach, 0.0..=self.radius)?;
+        in_range(M, "reach", self.reach, 0.0..=1e4)?;
         in_range(M, "follow", self.follow, 0.0..=1e3)?;
         in_range(M, "attraction", self.attraction, 0.0..=1e3)?;
         in_range(M, "settling_speed", self.settling_speed, 0.0..=1e3)?;
@@ -374,14 +378,13 @@ impl MeanderingRiver {
         in_range(M, "saturation", self.saturation, 0.0..=ANY)?;
         in_range(M, "settling", self.settling, 0.0..=1e3)?;
         in_range(M, "bar_edge", self.bar_edge, 0.0..=ANY)?;
-        in_range(M, "merging", self.merging, 0.0..=self.radius)?;
+        in_range(M, "merging", self.merging, 0.0..=1e4)?;
         in_range(M, "feed", self.feed, 0.0..=1e9)?;
         in_range(M, "particle_volume", self.particle_volume, 1e-6..=1e9)?;
         in_range(M, "neck", self.neck, 0.0..=1e6)?;
-        // Both mouths and a bit of a lake between them.
-        in_range(M, "neck_way", self.neck_way, 8.0 * self.radius..=ANY)?;
+        in_range(M, "neck_way", self.neck_way, 0.0..=ANY)?;
         in_range(M, "course_interval", self.course_interval, 1e-3..=ANY)?;
-        in_range(M, "plug", self.plug, 0.0..=2.0 * self.radius)
+        in_range(M, "plug", self.plug, 0.0..=1e4)
     }
 
     /// Speed of a steady stream on a slope, at the rest density. units: m/s
@@ -404,6 +407,16 @@ impl MeanderingRiver {
                 drag * speed / (f64::from(usual) * depth)
             }
         }
+    }
+
+    /// Shortest way round a neck that is cut off. units: m
+    pub(super) fn way_round(&self) -> f64 {
+        f64::from(self.neck_way.max(8.0 * self.radius))
+    }
+
+    /// Length of a plug's crest. units: m
+    pub(super) fn plug_length(&self) -> f64 {
+        f64::from(self.plug.min(2.0 * self.radius))
     }
 
     /// Height of the banks of a channel. units: m

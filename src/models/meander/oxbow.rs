@@ -201,7 +201,7 @@ impl Plug {
         ground: &mut impl Ground,
         stock: f64,
     ) -> (f64, bool) {
-        let full = 0.5 * f64::from(settings.plug);
+        let full = 0.5 * settings.plug_length();
         let points: Vec<(usize, f64)> = plugs
             .iter()
             .flat_map(|plug| plug.points(settings, ground))
@@ -238,7 +238,7 @@ impl Plug {
     /// Its points, each with its distance from the middle along the channel.
     fn points(&self, settings: &MeanderingRiver, ground: &impl Ground) -> Vec<(usize, f64)> {
         let radius = f64::from(settings.radius);
-        let long = 0.5 * f64::from(settings.plug) + settings.bank() / PLUG_SLOPE;
+        let long = 0.5 * settings.plug_length() + settings.bank() / PLUG_SLOPE;
         let wide = REACH * radius;
         let reach = long + wide;
         let mut points = Vec::new();

@@ -183,6 +183,7 @@ impl Plain {
         let columns = (self.length / self.cell_size).round().max(1.0);
         let rows = (self.width / self.cell_size).round().max(1.0);
         let size = UVec2::new(columns as u32, rows as u32);
+        GridGround::check_size(size)?;
         let mut random = Pcg32::new(self.seed, 77);
         let mut unit = || f64::from(random.next_u32()) / f64::from(u32::MAX);
         let size_of_one = self.waviness * (2.0 / f64::from(WAVES)).sqrt();
@@ -195,8 +196,8 @@ impl Plain {
             })
             .collect();
         let around = self.around(&waves);
-        let mut plain = Vec::with_capacity((size.x * size.y) as usize);
-        let mut heights = Vec::with_capacity((size.x * size.y) as usize);
+        let mut plain = Vec::with_capacity(size.x as usize * size.y as usize);
+        let mut heights = Vec::with_capacity(size.x as usize * size.y as usize);
         for row in 0..size.y {
             let y = (f64::from(row) - (rows - 1.0) * 0.5) * self.cell_size;
             for column in 0..size.x {

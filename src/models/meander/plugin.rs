@@ -46,7 +46,7 @@ impl Rivers {
     }
 
     /// A copy of a terrain in which all its rivers are written back.
-    #[cfg(feature = "io")]
+    #[cfg(any(feature = "io", feature = "egui"))]
     pub(crate) fn written_back(&self, terrain: &Terrain) -> Terrain {
         let mut copy = terrain.clone();
         for own in &self.running {
@@ -151,7 +151,11 @@ fn run_rivers(
     let dt = time.context().step_size().as_secs_f32();
     let passes_water_on = pipe.is_some() || shallow_water.is_some();
     let mut wrong = Vec::new();
+    let mut changed = Vec::new();
     for (entity, settings, stretch, place) in found {
+        if settings.is_changed() {
+            changed.push(entity);
+        }
         let ready = rivers.make_ready(entity, &settings, stretch, place, &mut terrain);
         match ready {
             Ok(river) => {
@@ -162,7 +166,8 @@ fn run_rivers(
         }
     }
     for known in &wrong {
-        if !rivers.refused.contains(known) {
+        // Said once, and again when someone has tried to mend it.
+        if !rivers.refused.contains(known) || changed.contains(&known.0) {
             let (entity, error) = known;
             warn!("{error}; the river of entity {entity} rests until this is mended");
             faults.write(ErosionFault {

@@ -182,7 +182,7 @@ impl Sediment {
         wanted: &[Wanted],
     ) -> Vec<f64> {
         let capacity = f64::from(settings.capacity);
-        let reach = f64::from(settings.reach);
+        let reach = f64::from(settings.reach.min(settings.radius));
         let mut carriers: Vec<Option<usize>> = Vec::new();
         each_batch(workers, wanted, &mut carriers, |wanted| {
             self.nearest(wanted.at, reach * reach, |_| true)
@@ -360,7 +360,7 @@ impl Sediment {
     /// and drops empty ones. The particles must be sorted.
     pub fn merge(&mut self, workers: &Workers, settings: &MeanderingRiver) {
         let capacity = f64::from(settings.capacity);
-        let within = f64::from(settings.merging) * f64::from(settings.merging);
+        let within = f64::from(settings.merging.min(settings.radius)).powi(2);
         let mut nearest = Vec::new();
         each_batch(workers, &self.particles, &mut nearest, |own| {
             // Nor does it join its own mirror image: between the two there may

@@ -124,6 +124,9 @@ impl<G: Ground> RiverSolver<G> {
             self.water.particles = water.particles;
             self.sediment.with_cells(bounds, radius);
         }
+        if settings.grading <= 0.0 || settings.depth.is_infinite() {
+            self.grade = Grade::default();
+        }
         self.settings = settings;
         Ok(())
     }
