@@ -223,6 +223,7 @@ pub(super) fn show_ledger(ui: &mut Ui, world: &mut World) {
         ("left over the border", solids.left),
         ("brought by edits", solids.added),
         ("carried", solids.carried),
+        ("in rivers", solids.in_rivers),
         ("lost by a method", solids.lost),
         ("rained", water.rained),
         ("poured by springs", water.poured),
@@ -232,6 +233,7 @@ pub(super) fn show_ledger(ui: &mut Ui, world: &mut World) {
         ("water left over the border", water.left),
         ("water brought by edits", water.added),
         ("water carried", water.carried),
+        ("water in rivers", water.in_rivers),
     ];
     egui::Grid::new("ledger").num_columns(2).show(ui, |ui| {
         for (name, volume) in rows {

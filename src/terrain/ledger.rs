@@ -171,7 +171,7 @@ impl WaterLedger {
 
     /// The sum that must stay equal to [`initial`](Self::initial). units: m³
     pub fn balance(&self) -> f64 {
-        self.standing + self.carried + self.evaporated + self.drained + self.left
+        self.standing + self.carried + self.in_rivers + self.evaporated + self.drained + self.left
             - self.rained
             - self.poured
             - self.sea_inflow
