@@ -77,6 +77,7 @@ fn main() {
         ("query_batch", "Mqueries/s", game::query_batch),
         ("raycast", "kilorays/s", game::raycast),
         ("collider_chunk", "ms", game::collider_chunk),
+        ("game_frame_512", "ms", game::game_frame),
         ("edit_apply", "ms", game::edit_apply),
         ("edit_frame", "ms", game::edit_frame_1024),
         ("edit_frame_idle", "ms", game::edit_frame_1024_idle),

@@ -76,6 +76,36 @@ pub fn edit_apply() -> f64 {
     seconds * 1e3
 }
 
+/// A frame of a game in the rain, without a renderer: a step of the pipe model and
+/// of thermal weathering on 512², and the meshes of ground and water that follow.
+pub fn game_frame() -> f64 {
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins,
+        TransformPlugin,
+        AssetPlugin::default(),
+        bevy::mesh::MeshPlugin,
+        ErosionPlugin::default(),
+    ))
+    .init_asset::<StandardMaterial>()
+    .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_micros(
+        16_667,
+    )))
+    .insert_resource(ErosionPace::StepsPerTick(1))
+    .insert_resource(mountains(512))
+    .insert_resource(PipeModel::default())
+    .insert_resource(Thermal::default())
+    .insert_resource(Rain::mm_per_hour(500.0));
+    let camera = (Camera3d::default(), Transform::from_xyz(0.0, 400.0, 600.0));
+    app.world_mut().spawn(camera);
+    app.finish();
+    app.cleanup();
+    for _ in 0..200 {
+        app.update();
+    }
+    median(301, || app.update()) * 1e3
+}
+
 /// Main-thread time of an app without a renderer, while nothing happens and
 /// while a 20 m brush is drawn over cells of 1 m: edit, history, meshes and
 /// colliders of the touched chunks.
