@@ -351,6 +351,26 @@ fn dry_land_is_left_out_without_a_difference() {
 }
 
 #[test]
+fn water_that_is_taken_away_leaves_no_flow_behind() {
+    let mut terrain = plane(UVec2::new(200, 130), 0.05);
+    let cells = terrain.grid().cells();
+    let fill = |depth: f32| vec![depth; cells];
+    terrain.set_layer(Layer::Water, fill(0.5)).expect("valid");
+    let mut pipes = solver(clear_water(), &terrain);
+    for _ in 0..50 {
+        pipes.step(&mut terrain, 0.05);
+    }
+    assert!(terrain.discharge(100, 65).length() > 0.1, "it flows");
+    terrain.set_layer(Layer::Water, fill(0.0)).expect("valid");
+    pipes.step(&mut terrain, 0.05);
+    for y in 0..130 {
+        for x in 0..200 {
+            assert_eq!(terrain.discharge(x, y), Vec2::ZERO, "{x}, {y}");
+        }
+    }
+}
+
+#[test]
 fn extreme_inputs_stay_finite() {
     let size = UVec2::new(66, 70);
     let cliffs = (0..66 * 70u32).map(|i| if (i / 7) % 2 == 0 { 10_000.0 } else { 0.0 });

@@ -24,6 +24,10 @@ pub(crate) const COURANT: f32 = 0.7;
 /// How fast a discharge spreads to the faces before and behind it. units: m/s
 const CALMING: f32 = 1.0;
 
+/// Columns of a dry tile that take part beside a wet one. Water reaches a cell in
+/// a sub-step; a vector of them costs no more than one.
+const REACH: usize = 8;
+
 /// Runs [`PipeModel`] on a terrain.
 #[derive(Debug)]
 pub struct PipeSolver {
@@ -259,25 +263,23 @@ impl PipeSolver {
                 }
                 state |= wet::row(water, row == rows.start, row + 1 == rows.end);
             }
-            self.tiles[number] = state;
+            self.tiles[number] = state | wet::before(self.tiles[number]);
         }
         let deepest = f32::from_bits(deepest);
         self.pace = self.pace.max(self.settings.gravity * deepest);
     }
 
-    /// Finds the runs of tiles that take part: wet ones, and those that water
-    /// may reach. Returns whether there are any.
+    /// Finds the runs of columns that take part: wet tiles, and as much of their
+    /// neighbours as water may reach. Returns whether there are any.
     fn find_strips(&mut self, terrain: &Terrain) -> bool {
         let tiles = self.grid.tiles();
         let (wide, high) = (tiles.x as usize, tiles.y as usize);
         let sea = |border: Border| matches!(border, Border::Sea { .. });
         let borders = *terrain.borders();
         let state = &self.tiles;
-        let takes_part = |x: usize, y: usize| {
-            let has = |x: usize, y: usize, bit: u8| state[y * wide + x] & bit != 0;
-            has(x, y, wet::ANY)
-                || (x > 0 && has(x - 1, y, wet::EAST))
-                || (x + 1 < wide && has(x + 1, y, wet::WEST))
+        let has = |x: usize, y: usize, bits: u8| state[y * wide + x] & bits != 0;
+        let all_of_it = |x: usize, y: usize| {
+            has(x, y, wet::ANY | wet::BEFORE)
                 || (y > 0 && has(x, y - 1, wet::SOUTH))
                 || (y + 1 < high && has(x, y + 1, wet::NORTH))
                 || (x == 0 && sea(borders.west))
@@ -290,12 +292,21 @@ impl PipeSolver {
         for (band, strips) in self.strips.iter_mut().enumerate() {
             strips.clear();
             let rows = band * tall..((band + 1) * tall).min(high);
-            let takes_part = |&x: &usize| rows.clone().any(|y| takes_part(x, y));
-            for x in (0..wide).filter(takes_part) {
-                let columns = x * SIDE..((x + 1) * SIDE).min(self.grid.width());
-                match strips.last_mut() {
-                    Some(last) if last.end == columns.start => last.end = columns.end,
-                    _ => strips.push(columns),
+            let mut add = |columns: Range<usize>| match strips.last_mut() {
+                Some(last) if last.end >= columns.start => last.end = columns.end,
+                _ => strips.push(columns),
+            };
+            for x in 0..wide {
+                let (start, end) = (x * SIDE, ((x + 1) * SIDE).min(self.grid.width()));
+                if rows.clone().any(|y| all_of_it(x, y)) {
+                    add(start..end);
+                    continue;
+                }
+                if x > 0 && rows.clone().any(|y| has(x - 1, y, wet::EAST)) {
+                    add(start..(start + REACH).min(end));
+                }
+                if x + 1 < wide && rows.clone().any(|y| has(x + 1, y, wet::WEST)) {
+                    add(end.saturating_sub(REACH).max(start)..end);
                 }
             }
             any |= !strips.is_empty();
@@ -382,7 +393,9 @@ impl PipeSolver {
             }
             for strip in band.strips {
                 for row in band.tiles.chunks_mut(wide) {
-                    row[strip.start / SIDE..strip.end.div_ceil(SIDE)].fill(0);
+                    for tile in &mut row[strip.start / SIDE..strip.end.div_ceil(SIDE)] {
+                        *tile = wet::before(*tile);
+                    }
                 }
             }
             let taken = scratch.lock().ok().and_then(|mut pool| pool.pop());

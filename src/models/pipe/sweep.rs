@@ -30,13 +30,21 @@ pub(super) fn band_rows(height: usize) -> usize {
     if height < 16 * SIDE { SIDE } else { 2 * SIDE }
 }
 
-/// Bits of a tile's state: some water in it, and at each of its edges.
+/// Bits of a tile's state: some water in it, and at each of its edges; and some
+/// before the last sub-step, so that a tile that ran dry is swept once more and
+/// keeps no discharges for the next water.
 pub(super) mod wet {
     pub const ANY: u8 = 1;
     pub const NORTH: u8 = 2;
     pub const SOUTH: u8 = 4;
     pub const WEST: u8 = 8;
     pub const EAST: u8 = 16;
+    pub const BEFORE: u8 = 32;
+
+    /// What is left of a tile's state when a sub-step begins.
+    pub fn before(state: u8) -> u8 {
+        if state & ANY != 0 { BEFORE } else { 0 }
+    }
 
     /// The state that one wet row gives its tile.
     pub fn row(water: &[f32], northmost: bool, southmost: bool) -> u8 {
