@@ -60,6 +60,7 @@ impl CurveSignal {
 
     /// A particle's signal after a step in which the mean velocity around it
     /// and its own one turned.
+    #[inline]
     pub(super) fn follow(&self, signal: f64, mean: Turn, own: Turn, dt: f64) -> f64 {
         match *self {
             Self::Smoothed { time } => {

@@ -22,10 +22,11 @@ use super::{
     Centreline, Ground, RiverSolver, WaterParticle,
     grade::Grade,
     kernels::whole,
-    measure::{course_on, spaced},
+    measure::{Courses, foot, spaced},
     oxbow::{DRAIN_EVERY, OxbowLake, PLUG_SLOPE, Plug, TOWARDS_LAKE, away},
     water::Felt,
 };
+use crate::parallel::Workers;
 use bevy::math::DVec2;
 use core::cmp::Ordering;
 
@@ -116,11 +117,8 @@ impl<G: Ground> RiverSolver<G> {
     /// keeps to the channel: unlike [`course`](super::course()) it never jumps
     /// over the land between two reaches.
     pub fn course(&self) -> Option<Centreline> {
-        self.course_from(self.springs.first()?.source.position)
-    }
-
-    fn course_from(&self, from: DVec2) -> Option<Centreline> {
-        course_on(&self.water.particles, &self.ground, &self.settings, from)
+        let courses = Courses::new(&self.water.particles, &self.ground, &self.settings);
+        courses.from(self.springs.first()?.source.position)
     }
 
     /// Necks that it broke through so far.
@@ -158,28 +156,31 @@ impl<G: Ground> RiverSolver<G> {
         self.necks.lakes.clear();
     }
 
-    /// Looks after plugs and lakes, and for necks when it is time. Needs sorted
-    /// water.
-    pub(super) fn look_at_necks(&mut self, dt: f64) {
+    /// Looks after plugs and lakes, and for necks when it is time.
+    pub(super) fn look_at_necks(&mut self, workers: &Workers, dt: f64) {
+        self.necks.since_look += dt;
+        let due = self.necks.since_look >= f64::from(self.settings.course_interval) - 1e-9;
+        if due || !self.necks.is_empty() {
+            self.water.sort();
+        }
         self.fill_plugs();
         self.keep_lakes();
-        let settings = self.settings.clone();
-        self.necks.since_look += dt;
-        if self.necks.since_look < f64::from(settings.course_interval) - 1e-9
-            || (settings.neck <= 0.0 && settings.grading <= 0.0 && self.necks.is_empty())
-        {
+        let settings = &self.settings;
+        let wanted = settings.neck > 0.0 || settings.grading > 0.0 || !self.necks.is_empty();
+        if !(wanted && due) {
             return;
         }
         self.necks.since_look = 0.0;
-        let sources: Vec<DVec2> = self.springs.iter().map(|s| s.source.position).collect();
-        let mut courses: Vec<Vec<DVec2>> = Vec::new();
-        for from in sources {
-            let course = self.course_from(from).map(|course| course.points);
-            courses.extend(course);
-        }
+        let ways = Courses::new(&self.water.particles, &self.ground, &self.settings);
+        let mut found = vec![None; self.springs.len()];
+        workers.each(self.springs.iter().zip(&mut found), |(spring, found)| {
+            *found = ways.from(spring.source.position);
+        });
+        let courses = found.into_iter().flatten().map(|course| course.points);
+        let courses: Vec<Vec<DVec2>> = courses.collect();
         let grade = self.grade_along(&courses);
         // Where a river runs dry its course ends; its channel keeps its grade.
-        if grade.end < self.grade.end + settings.bank() {
+        if grade.end < self.grade.end + self.settings.bank() {
             self.grade = grade;
         }
         let former = core::mem::replace(&mut self.necks.courses, courses.clone());
@@ -199,13 +200,10 @@ impl<G: Ground> RiverSolver<G> {
     }
 
     fn grade_along(&self, courses: &[Vec<DVec2>]) -> Grade {
-        let mut grade = Grade::default();
-        if self.settings.grading > 0.0 && self.settings.depth.is_finite() {
-            for course in courses {
-                grade.add(&self.settings, &self.ground, course);
-            }
+        match self.settings.grading > 0.0 && self.settings.depth.is_finite() {
+            true => Grade::along(&self.settings, &self.ground, courses),
+            false => Grade::default(),
         }
-        grade
     }
 
     /// The narrowest neck that the river can break through.
@@ -527,11 +525,7 @@ impl<G: Ground> RiverSolver<G> {
 
     /// Lets a particle of a lake into the stream.
     fn let_in(&mut self, at: DVec2) {
-        let runs = self.water.cells.around(at);
-        let felt = self
-            .water
-            .felt(&self.kernels, at, &runs)
-            .unwrap_or_default();
+        let felt = self.water.felt(&self.kernels, at).unwrap_or_default();
         self.water.particles.push(WaterParticle {
             position: at,
             velocity: felt.velocity,
@@ -586,14 +580,12 @@ fn along(line: &[DVec2], at: DVec2) -> (f64, f64) {
     let mut best = (f64::INFINITY, 0.0);
     let mut before = 0.0;
     for part in line.windows(2) {
-        let way = part[1] - part[0];
-        let share = (at - part[0]).dot(way) / way.length_squared().max(1e-12);
-        let share = share.clamp(0.0, 1.0);
-        let off = (part[0] + way * share).distance(at);
+        let (place, share) = foot(part[0], part[1], at);
+        let (off, long) = (place.distance(at), part[0].distance(part[1]));
         if off < best.0 {
-            best = (off, before + share * way.length());
+            best = (off, before + share * long);
         }
-        before += way.length();
+        before += long;
     }
     best
 }

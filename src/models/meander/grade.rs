@@ -8,9 +8,8 @@
 //! grade(s) = mean of the floodplain over `grading` along the stream, never rising, − depth
 //! ```
 
-use super::{Ground, MeanderingRiver};
+use super::{Ground, MeanderingRiver, neighbours::Nearest};
 use bevy::math::DVec2;
-use std::collections::BTreeMap;
 
 /// A bed is at least so deep below the floodplain and at most so deep, of the
 /// depth.
@@ -29,7 +28,7 @@ pub(super) struct Grade {
     reach: f64,
     /// The lowest floodplain that a course came to. units: m
     pub end: f64,
-    cells: BTreeMap<(i32, i32), Vec<u32>>,
+    nearest: Nearest,
 }
 
 impl Default for Grade {
@@ -41,14 +40,26 @@ impl Default for Grade {
             last: Vec::new(),
             reach: 1.0,
             end: f64::INFINITY,
-            cells: BTreeMap::new(),
+            nearest: Nearest::new(&[], 1.0),
         }
     }
 }
 
 impl Grade {
-    /// The grade along a course.
-    pub fn add(&mut self, settings: &MeanderingRiver, ground: &impl Ground, course: &[DVec2]) {
+    /// The grade along courses.
+    pub fn along(settings: &MeanderingRiver, ground: &impl Ground, courses: &[Vec<DVec2>]) -> Self {
+        let mut grade = Self {
+            reach: REACH * f64::from(settings.radius),
+            ..Self::default()
+        };
+        for course in courses {
+            grade.add(settings, ground, course);
+        }
+        grade.nearest = Nearest::new(&grade.places, grade.reach);
+        grade
+    }
+
+    fn add(&mut self, settings: &MeanderingRiver, ground: &impl Ground, course: &[DVec2]) {
         let depth = f64::from(settings.depth);
         let plain: Vec<f64> = course
             .iter()
@@ -66,41 +77,22 @@ impl Grade {
             self.levels
                 .push((lowest - depth).clamp(deepest, shallowest));
         }
-        self.reach = REACH * f64::from(settings.radius);
-        for (i, at) in course.iter().enumerate() {
-            let (x, y) = self.cell(*at);
-            let number = (self.places.len() + i) as u32;
-            for cell in (-1..=1).flat_map(|j| (-1..=1).map(move |i| (x + i, y + j))) {
-                self.cells.entry(cell).or_default().push(number);
-            }
-        }
         self.places.extend_from_slice(course);
         self.last
             .extend((1..=course.len()).map(|i| i == course.len()));
     }
 
-    fn cell(&self, at: DVec2) -> (i32, i32) {
-        let cell = (at / self.reach).floor();
-        (cell.x as i32, cell.y as i32)
-    }
-
     /// Level of the bed at the nearest place of a course, if one is near. units: m
+    #[inline]
     pub fn level(&self, at: DVec2) -> Option<f64> {
         self.level_within(at, self.reach)
     }
 
     /// Level of the bed in the channel of a course, if it is within this
     /// distance (m). units: m
+    #[inline]
     pub fn level_within(&self, at: DVec2, reach: f64) -> Option<f64> {
-        let near = self.cells.get(&self.cell(at))?;
-        let square = |i: usize| self.places[i].distance_squared(at);
-        let (distance, nearest) = near
-            .iter()
-            .map(|&i| (square(i as usize), i as usize))
-            .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
-        if distance > reach * reach {
-            return None;
-        }
+        let nearest = self.nearest.find(at, reach)?;
         // Between the two places of the course beside it.
         let before = nearest.checked_sub(1).filter(|&i| !self.last[i]);
         let after = Some(nearest + 1).filter(|_| !self.last[nearest]);

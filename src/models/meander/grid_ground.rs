@@ -83,6 +83,7 @@ pub(super) struct Outline {
 }
 
 impl Outline {
+    #[inline]
     pub fn holds(&self, at: DVec2) -> bool {
         let away = at - self.centre;
         away.dot(self.along).abs() <= self.half.x && away.perp_dot(self.along).abs() <= self.half.y
@@ -162,6 +163,7 @@ impl GridGround {
     }
 
     /// Whether a cell may change.
+    #[inline]
     pub(super) fn is_inside(&self, cell: usize) -> bool {
         self.inside.as_ref().is_none_or(|inside| inside[cell])
     }
@@ -248,6 +250,7 @@ impl GridGround {
     }
 
     /// The neighbour along an axis, if there is one.
+    #[inline]
     fn beside(&self, cell: usize, column: isize, row: isize) -> Option<usize> {
         let x = (cell % self.width).checked_add_signed(column)?;
         let y = (cell / self.width).checked_add_signed(row)?;
@@ -258,6 +261,7 @@ impl GridGround {
     }
 
     /// Depths that a cut takes at its point and at the neighbour ahead.
+    #[inline]
     fn depths(&self, settings: &MeanderingRiver, cut: &Cut) -> (f64, Option<(usize, f64)>) {
         let here = self.heights[cut.point];
         let down = cut.down.min((here - cut.floor).max(0.0));
@@ -377,6 +381,14 @@ impl GridGround {
     }
 }
 
+/// The whole number below: `floor`, which is a call where the target has no
+/// instruction for it.
+#[inline]
+fn below(value: f64) -> f64 {
+    let whole = value as i64 as f64;
+    if whole > value { whole - 1.0 } else { whole }
+}
+
 /// The eight neighbours, those along the axes first.
 const RING: [(isize, isize); 8] = [
     (-1, 0),
@@ -401,7 +413,7 @@ impl Ground for GridGround {
         // Both weights by themselves, not one as the rest of the other: so the
         // mirrored place has the mirrored weights to the last bit.
         let axis = |u: f64, middle: f64, count: usize| {
-            let low = (u + middle).floor().clamp(0.0, (count - 1) as f64);
+            let low = below(u + middle).clamp(0.0, (count - 1) as f64);
             let at_low = u - (low - middle);
             let at_high = (low - middle + 1.0) - u;
             let (low, high) = (low as usize, (low as usize + 1).min(count - 1));
@@ -419,15 +431,17 @@ impl Ground for GridGround {
         }
     }
 
+    #[inline]
     fn point_at(&self, at: DVec2) -> usize {
         let place = |u: f64, middle: f64, count: usize| {
-            ((u + middle + 0.5).floor().max(0.0) as usize).min(count - 1)
+            (below(u + middle + 0.5).max(0.0) as usize).min(count - 1)
         };
         let (middle, u) = (self.middle(), at / self.cell);
         let row = place(u.y, middle.y, self.height);
         row * self.width + place(u.x, middle.x, self.width)
     }
 
+    #[inline]
     fn points_in(&self, min: DVec2, max: DVec2, mut visit: impl FnMut(usize, DVec2)) {
         let middle = self.middle();
         let range = |min: f64, max: f64, middle: f64, count: usize| {
@@ -447,10 +461,12 @@ impl Ground for GridGround {
         }
     }
 
+    #[inline]
     fn floodplain(&self, point: usize) -> f64 {
         self.plain[point]
     }
 
+    #[inline]
     fn softness(&self, settings: &MeanderingRiver, point: usize) -> f64 {
         if self.soft[point] > 0.0 {
             return f64::from(settings.softness);
@@ -462,6 +478,7 @@ impl Ground for GridGround {
         1.0 / f64::from(hardness)
     }
 
+    #[inline]
     fn cut_volume(&self, settings: &MeanderingRiver, cut: &Cut) -> f64 {
         let (here, ahead) = self.depths(settings, cut);
         (here + ahead.map_or(0.0, |(_, depth)| depth)) * (self.cell * self.cell)
@@ -483,6 +500,7 @@ impl Ground for GridGround {
         }
     }
 
+    #[inline]
     fn room(&self, point: usize, level: f64) -> f64 {
         (level - self.heights[point]).max(0.0) * (self.cell * self.cell)
     }
@@ -519,15 +537,19 @@ impl Ground for GridGround {
         };
         let tiles: Vec<usize> = (0..self.waiting.len()).filter(|&tile| near(tile)).collect();
         let mut results = vec![(Vec::new(), false); tiles.len()];
-        let jobs = tiles.iter().zip(&mut results);
-        // A tile is worth some microseconds, a few are not worth another thread.
-        let workers = if tiles.len() < 256 {
+        // A tile is worth some microseconds, too few for a job.
+        const BATCH: usize = 32;
+        // Nor are a few worth another thread.
+        let workers = if tiles.len() < 8 * BATCH {
             &Workers::serial()
         } else {
             workers
         };
-        workers.each(jobs, |(tile, (cells, slid))| {
-            (*cells, *slid) = self.slide(settings, *tile);
+        let jobs = tiles.chunks(BATCH).zip(results.chunks_mut(BATCH));
+        workers.each(jobs, |(tiles, results)| {
+            for (tile, result) in tiles.iter().zip(results) {
+                *result = self.slide(settings, *tile);
+            }
         });
         for (tile, (cells, slid)) in tiles.into_iter().zip(results) {
             let own = self.tile_rows(tile).flatten();

@@ -1,8 +1,9 @@
 //! Measures of a river: its course, its bends and what it moved.
 
-use super::{Ground, MeanderingRiver, WaterParticle};
+use super::{Ground, MeanderingRiver, WaterParticle, neighbours::Cells};
 use bevy::math::DVec2;
-use std::collections::{BTreeMap, BTreeSet};
+use core::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Links between particles grow up to this many radii where the stream is thin.
 const LONGEST_LINK: f64 = 3.0;
@@ -67,35 +68,60 @@ pub fn course(water: &[WaterParticle], radius: f64, from: DVec2, to: DVec2) -> O
     Some(net.centreline(&path, radius, |_, _| true))
 }
 
-/// The way of the water from `from` as far down the land as it goes, round all
-/// land that stands between two reaches.
-pub(super) fn course_on(
-    water: &[WaterParticle],
-    ground: &impl Ground,
-    settings: &MeanderingRiver,
-    from: DVec2,
-) -> Option<Centreline> {
-    let radius = f64::from(settings.radius);
-    let net = Net::new(water, LONGEST_LINK * radius);
-    let start = net.nearest(from)?;
-    // Long links are there for gaps, not for short cuts.
-    let cost = |step: f64| {
-        let stretch = (step / radius).max(1.0);
-        (step <= net.link).then_some(step * stretch * stretch)
-    };
-    let open = |a: usize, b: usize| {
-        let (a, b) = (net.places[a], net.places[b]);
-        // So near there is no room for land.
-        a.distance(b) < 0.5 * radius || !land_between(ground, settings, a, b)
-    };
-    let reached = net.spread(start, cost, open);
-    let level = |i: usize| ground.floodplain(ground.point_at(net.places[i]));
-    let end = (0..net.places.len())
-        .filter(|&i| reached.costs[i].is_finite())
-        .map(|i| (level(i), i))
-        .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
-    let path = reached.path(start, end.1)?;
-    Some(net.centreline(&path, radius, open))
+/// The water of a river on its ground, to find its courses in.
+pub(super) struct Courses<'a, G> {
+    net: Net,
+    ground: &'a G,
+    settings: &'a MeanderingRiver,
+}
+
+impl<'a, G: Ground> Courses<'a, G> {
+    pub fn new(water: &[WaterParticle], ground: &'a G, settings: &'a MeanderingRiver) -> Self {
+        Self {
+            net: Net::new(water, LONGEST_LINK * f64::from(settings.radius)),
+            ground,
+            settings,
+        }
+    }
+
+    /// The way of the water from `from` as far down the land as it goes, round
+    /// all land that stands between two reaches.
+    pub fn from(&self, from: DVec2) -> Option<Centreline> {
+        let Self {
+            net,
+            ground,
+            settings,
+        } = self;
+        let radius = f64::from(settings.radius);
+        let start = net.nearest(from)?;
+        // Long links are there for gaps, not for short cuts.
+        let cost = |step: f64| {
+            let stretch = (step / radius).max(1.0);
+            (step <= net.link).then_some(step * stretch * stretch)
+        };
+        let open = |a: usize, b: usize| {
+            let (a, b) = (net.places[a], net.places[b]);
+            // So near there is no room for land.
+            a.distance(b) < 0.5 * radius || !land_between(*ground, settings, a, b)
+        };
+        let reached = net.spread(start, cost, open);
+        let level = |i: usize| ground.floodplain(ground.point_at(net.places[i]));
+        let end = (0..net.places.len())
+            .filter(|&i| reached.costs[i].is_finite())
+            .map(|i| (level(i), i))
+            .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+        let path = reached.path(start, end.1)?;
+        Some(net.centreline(&path, radius, open))
+    }
+}
+
+/// The place of a straight line that is nearest to another place, and its share
+/// of the way along the line.
+pub(super) fn foot(from: DVec2, to: DVec2, at: DVec2) -> (DVec2, f64) {
+    let way = to - from;
+    let share = (at - from).dot(way) / way.length_squared().max(1e-12);
+    let share = share.clamp(0.0, 1.0);
+    (from + way * share, share)
 }
 
 /// Whether land stands between two places: higher than both by a quarter of the
@@ -117,7 +143,9 @@ fn land_between(ground: &impl Ground, settings: &MeanderingRiver, a: DVec2, b: D
 struct Net {
     places: Vec<DVec2>,
     link: f64,
-    cells: BTreeMap<(i64, i64), Vec<usize>>,
+    cells: Cells,
+    /// Numbers and places by cell.
+    sorted: Vec<(u32, DVec2)>,
 }
 
 /// What each particle of a net costs to get to, and where from.
@@ -128,23 +156,16 @@ struct Reached {
 
 impl Net {
     fn new(water: &[WaterParticle], link: f64) -> Self {
-        let mut sorted: Vec<(u64, DVec2)> =
-            water.iter().map(|own| (own.id, own.position)).collect();
-        sorted.sort_by_key(|own| own.0);
-        let mut net = Self {
-            places: sorted.into_iter().map(|own| own.1).collect(),
+        let mut by_id: Vec<(u64, DVec2)> = water.iter().map(|own| (own.id, own.position)).collect();
+        by_id.sort_by_key(|own| own.0);
+        let places: Vec<DVec2> = by_id.into_iter().map(|own| own.1).collect();
+        let (cells, sorted) = Cells::of(&places, link);
+        Self {
+            places,
             link,
-            cells: BTreeMap::new(),
-        };
-        for (i, place) in net.places.iter().enumerate() {
-            let cell = Self::cell(link, *place);
-            net.cells.entry(cell).or_default().push(i);
+            cells,
+            sorted,
         }
-        net
-    }
-
-    fn cell(link: f64, at: DVec2) -> (i64, i64) {
-        ((at.x / link).floor() as i64, (at.y / link).floor() as i64)
     }
 
     fn nearest(&self, at: DVec2) -> Option<usize> {
@@ -152,17 +173,14 @@ impl Net {
         (0..self.places.len()).min_by(|a, b| square(*a).total_cmp(&square(*b)))
     }
 
-    /// Calls `visit` with each particle that may be within a link of here.
-    fn near(&self, at: DVec2, mut visit: impl FnMut(usize)) {
-        let (x, y) = Self::cell(self.link, at);
-        for cell in (-1..=1).flat_map(|j| (-1..=1).map(move |i| (x + i, y + j))) {
-            for &other in self.cells.get(&cell).into_iter().flatten() {
-                visit(other);
-            }
-        }
+    /// All particles that may be within a link of here, with their places.
+    fn near(&self, at: DVec2) -> impl Iterator<Item = (usize, DVec2)> {
+        let runs = self.cells.around(at).into_iter();
+        let near = runs.flat_map(|run| &self.sorted[run]);
+        near.map(|&(number, place)| (number as usize, place))
     }
 
-    /// Dijkstra's way with a plain list: rivers have some hundred particles.
+    /// Dijkstra's way.
     fn spread(
         &self,
         start: usize,
@@ -172,21 +190,24 @@ impl Net {
         let mut costs = vec![f64::INFINITY; self.places.len()];
         let mut before = vec![usize::MAX; self.places.len()];
         // Bits of a positive number sort like the number.
-        let mut front = BTreeSet::from([(0u64, start)]);
+        let mut front = BinaryHeap::from([Reverse((0u64, start))]);
         costs[start] = 0.0;
-        while let Some((_, own)) = front.pop_first() {
-            self.near(self.places[own], |other| {
-                let step = self.places[own].distance(self.places[other]);
-                let Some(cost) = cost(step).map(|cost| costs[own] + cost) else {
-                    return;
+        while let Some(Reverse((bits, own))) = front.pop() {
+            if bits != costs[own].to_bits() {
+                // A cheaper way was found since.
+                continue;
+            }
+            let here = self.places[own];
+            for (other, there) in self.near(here) {
+                let Some(cost) = cost(here.distance(there)).map(|cost| costs[own] + cost) else {
+                    continue;
                 };
                 if cost < costs[other] && open(own, other) {
-                    front.remove(&(costs[other].to_bits(), other));
                     costs[other] = cost;
                     before[other] = own;
-                    front.insert((cost.to_bits(), other));
+                    front.push(Reverse((cost.to_bits(), other)));
                 }
-            });
+            }
         }
         Reached { costs, before }
     }
@@ -202,14 +223,13 @@ impl Net {
         let steps = path.windows(2).map(|p| at(&p[0]).distance(at(&p[1])));
         // The path cuts corners; the middle of the water around it does not.
         let middle = |&own: &usize| {
-            let (mut sum, mut count) = (DVec2::ZERO, 0.0);
-            for other in 0..self.places.len() {
-                if self.places[other].distance(self.places[own]) < radius && open(own, other) {
-                    sum += self.places[other];
-                    count += 1.0;
-                }
-            }
-            sum / count
+            let here = self.places[own];
+            let beside = self.near(here).filter(|(_, at)| at.distance(here) < radius);
+            let mut beside: Vec<(usize, DVec2)> = beside.collect();
+            // Numbers are added up in an order that the cells do not decide.
+            beside.sort_unstable_by_key(|other| other.0);
+            beside.retain(|other| open(own, other.0));
+            beside.iter().map(|other| other.1).sum::<DVec2>() / beside.len() as f64
         };
         let middles: Vec<DVec2> = path.iter().map(middle).collect();
         Centreline {

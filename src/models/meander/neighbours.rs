@@ -36,6 +36,19 @@ impl Cells {
         }
     }
 
+    /// Cells of this size around all of these places, with the places and their
+    /// numbers sorted by cell.
+    pub fn of(places: &[DVec2], size: f64) -> (Self, Vec<(u32, DVec2)>) {
+        let min = places.iter().copied().reduce(DVec2::min);
+        let max = places.iter().copied().reduce(DVec2::max);
+        let bounds = (min.unwrap_or_default(), max.unwrap_or_default());
+        let mut cells = Self::new(bounds, size);
+        let mut numbered: Vec<(u32, DVec2)> = (0..).zip(places.iter().copied()).collect();
+        cells.sort(&mut numbered, &mut Vec::new(), |own| own.1);
+        (cells, numbered)
+    }
+
+    #[inline]
     fn place(&self, at: DVec2) -> (usize, usize) {
         let cell = (at - self.min) * self.inverse;
         // `as` takes what lies outside to the border.
@@ -77,6 +90,7 @@ impl Cells {
         core::mem::swap(particles, sorted);
     }
 
+    #[inline]
     fn runs(&self, column: usize, row: usize) -> [Range<usize>; 3] {
         let first = column.saturating_sub(1);
         let last = (column + 1).min(self.columns - 1);
@@ -122,6 +136,69 @@ impl Cells {
     }
 }
 
+/// Finds the nearest of some places. Each cell knows the few that may be nearest
+/// to a place in it.
+#[derive(Clone, Debug)]
+pub(super) struct Nearest {
+    cells: Cells,
+    /// Numbers and places by cell.
+    members: Vec<(u32, DVec2)>,
+}
+
+impl Nearest {
+    /// Of these places, for any within `reach` of them.
+    pub fn new(places: &[DVec2], reach: f64) -> Self {
+        let min = places.iter().copied().reduce(DVec2::min);
+        let max = places.iter().copied().reduce(DVec2::max);
+        let bounds = (
+            min.unwrap_or_default() - reach,
+            max.unwrap_or_default() + reach,
+        );
+        let mut cells = Cells::new(bounds, 0.5 * reach);
+        // From the middle of a cell to its corners, and a bit for rounding.
+        let corner = cells.size * core::f64::consts::FRAC_1_SQRT_2 * (1.0 + 1e-9);
+        let (coarse, sorted) = Cells::of(places, reach + corner);
+        let (mut members, mut near) = (Vec::new(), Vec::new());
+        for key in 0..cells.columns * cells.rows {
+            cells.starts[key] = members.len() as u32;
+            let (column, row) = (key % cells.columns, key / cells.columns);
+            let middle = DVec2::new(column as f64, row as f64) + 0.5;
+            let middle = cells.min + middle * cells.size;
+            near.clear();
+            for run in coarse.around(middle) {
+                let places = sorted[run].iter();
+                near.extend(places.map(|own| (own.1.distance(middle), *own)));
+            }
+            let least = near.iter().map(|own| own.0).fold(reach - corner, f64::min);
+            let within = least + 2.0 * corner;
+            let may_be_nearest = near.iter().filter(|own| own.0 <= within);
+            members.extend(may_be_nearest.map(|own| own.1));
+        }
+        if let Some(end) = cells.starts.last_mut() {
+            *end = members.len() as u32;
+        }
+        Self { cells, members }
+    }
+
+    /// Number of the place nearest to here, if one is within `reach`; the first
+    /// of two that are as near.
+    #[inline]
+    pub fn find(&self, at: DVec2, reach: f64) -> Option<usize> {
+        let (column, row) = self.cells.place(at);
+        let key = row * self.cells.columns + column;
+        let (start, end) = (self.cells.starts[key], self.cells.starts[key + 1]);
+        let (mut distance, mut nearest) = (reach * reach, u32::MAX);
+        for &(number, place) in &self.members[start as usize..end as usize] {
+            let square = place.distance_squared(at);
+            // No branch: which one is nearest cannot be foreseen.
+            let nearer = (square < distance) | ((square == distance) & (number < nearest));
+            distance = if nearer { square } else { distance };
+            nearest = if nearer { number } else { nearest };
+        }
+        (nearest != u32::MAX).then_some(nearest as usize)
+    }
+}
+
 /// A cell that particles reach.
 #[derive(Clone, Debug)]
 pub(super) struct Busy {
@@ -134,18 +211,22 @@ pub(super) struct Busy {
 mod tests {
     use super::*;
 
-    #[test]
-    fn runs_hold_every_neighbour() {
-        let bounds = (DVec2::new(-50.0, -30.0), DVec2::new(50.0, 30.0));
-        let mut cells = Cells::new(bounds, 7.0);
+    /// Places all over a rectangle of 100 m × 60 m.
+    fn scattered(count: usize) -> Vec<DVec2> {
         let mut state = 1u32;
         let mut unit = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             f64::from(state >> 8) / f64::from(1u32 << 24)
         };
-        let mut particles: Vec<DVec2> = (0..300)
-            .map(|_| DVec2::new(unit() * 100.0 - 50.0, unit() * 60.0 - 30.0))
-            .collect();
+        let place = |_| DVec2::new(unit() * 100.0 - 50.0, unit() * 60.0 - 30.0);
+        (0..count).map(place).collect()
+    }
+
+    #[test]
+    fn runs_hold_every_neighbour() {
+        let bounds = (DVec2::new(-50.0, -30.0), DVec2::new(50.0, 30.0));
+        let mut cells = Cells::new(bounds, 7.0);
+        let mut particles = scattered(300);
         cells.sort(&mut particles, &mut Vec::new(), |p| *p);
         for a in &particles {
             let near = |b: &&DVec2| a.distance(**b) < 7.0;
@@ -159,5 +240,24 @@ mod tests {
         }
         cells.sort(&mut Vec::<DVec2>::new(), &mut Vec::new(), |p| *p);
         assert!(cells.busy().is_empty());
+    }
+
+    #[test]
+    fn the_nearest_place_is_found_and_none_beyond_reach() {
+        let mut all = scattered(2000);
+        let places = all.split_off(1960);
+        let nearest = Nearest::new(&places, 12.0);
+        // Inside, outside, and at the places themselves.
+        let asked = all.iter().map(|at| *at * 1.5).chain(places.iter().copied());
+        let mut found = 0;
+        for at in asked {
+            let distances = places.iter().map(|place| place.distance_squared(at));
+            let least = distances.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+            let least = least.filter(|own| own.1 <= 144.0).map(|own| own.0);
+            found += usize::from(least.is_some());
+            assert_eq!(nearest.find(at, 12.0), least, "{at}");
+        }
+        assert!(found > 500, "{found}");
+        assert_eq!(Nearest::new(&[], 12.0).find(DVec2::ZERO, 12.0), None);
     }
 }

@@ -4,7 +4,7 @@
 //! the level that its volume fills. It has no particles: its water is counted in
 //! whole particles, so that the account of the water stays exact.
 
-use super::{Ground, MeanderingRiver, WaterParticle, kernels::whole};
+use super::{Ground, MeanderingRiver, WaterParticle, kernels::whole, measure::foot};
 use bevy::math::DVec2;
 
 /// How far a lake may reach from the line of the old channel, of the radius.
@@ -168,11 +168,7 @@ fn distance(line: &[DVec2], at: DVec2) -> f64 {
     let first = line
         .first()
         .map_or(f64::INFINITY, |p| p.distance_squared(at));
-    let to_part = |part: &[DVec2]| {
-        let (from, way) = (part[0], part[1] - part[0]);
-        let share = (at - from).dot(way) / way.length_squared().max(1e-12);
-        (from + way * share.clamp(0.0, 1.0)).distance_squared(at)
-    };
+    let to_part = |part: &[DVec2]| foot(part[0], part[1], at).0.distance_squared(at);
     line.windows(2).map(to_part).fold(first, f64::min).sqrt()
 }
 

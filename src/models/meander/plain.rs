@@ -1,6 +1,8 @@
 //! A plain with a channel for a river to start from, like the paper's.
 
-use super::{GridGround, GroundError, MeanderingRiver, RiverSink, RiverSolver, RiverSource};
+use super::{
+    GridGround, GroundError, MeanderingRiver, RiverSink, RiverSolver, RiverSource, measure::foot,
+};
 use crate::terrain::{SettingsError, in_range};
 use bevy::math::{DVec2, UVec2};
 use core::f64::consts::TAU;
@@ -16,11 +18,9 @@ const LOOP_STEPS: usize = 256;
 /// Distance of a place from a line, and the level there.
 fn beside(line: &[(DVec2, f64)], at: DVec2) -> (f64, f64) {
     let to_part = |part: &[(DVec2, f64)]| {
-        let (from, way) = (part[0].0, part[1].0 - part[0].0);
-        let share = (at - from).dot(way) / way.length_squared().max(1e-12);
-        let share = share.clamp(0.0, 1.0);
+        let (place, share) = foot(part[0].0, part[1].0, at);
         let level = part[0].1 + (part[1].1 - part[0].1) * share;
-        ((from + way * share).distance(at), level)
+        (place.distance(at), level)
     };
     let parts = line.windows(2).map(to_part);
     let nearest = parts.min_by(|a, b| a.0.total_cmp(&b.0));

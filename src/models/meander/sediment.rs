@@ -55,7 +55,6 @@ pub(super) struct Wanted {
     pub cut: Cut,
     pub volume: f64,
     pub at: DVec2,
-    pub felt: Felt,
     /// Whether it lies on the outer side of a bend, or on the inner one.
     pub outer: Option<bool>,
 }
@@ -133,8 +132,7 @@ impl Sediment {
         let gravity = f64::from(settings.gravity);
         let farthest = CONFINED * k.radius;
         each_batch(workers, &self.particles, &mut self.scratch, |own| {
-            let runs = water.cells.around(own.position);
-            let Some(felt) = water.felt(k, own.position, &runs) else {
+            let Some((felt, nearest)) = water.near(k, own.position) else {
                 // What found no room yet creeps down to where there is some. If
                 // it were heaped up here it would fall into the channel as a dam.
                 let slope = ground.surface(own.position).slope;
@@ -154,7 +152,7 @@ impl Sediment {
             let push = felt.velocity * follow + inward * attraction - slope * gravity;
             let velocity = (own.velocity + push * dt) / (1.0 + follow * dt);
             let mut position = own.position + velocity * dt;
-            let nearest = own.position + felt.nearest;
+            let nearest = own.position + nearest;
             let away = position - nearest;
             let distance = away.length();
             if distance > farthest {
@@ -173,13 +171,14 @@ impl Sediment {
     }
 
     /// Finds a carrier for each cut and returns how much it takes, in the order
-    /// of the cuts. Cuts far from any sediment start a particle. The particles
-    /// must be sorted.
+    /// of the cuts. Cuts far from any sediment start a particle in the water that
+    /// is felt there. The particles must be sorted.
     pub fn take_up(
         &mut self,
         workers: &Workers,
         settings: &MeanderingRiver,
         wanted: &[Wanted],
+        felt: impl Fn(DVec2) -> Option<Felt>,
     ) -> Vec<f64> {
         let capacity = f64::from(settings.capacity);
         let reach = f64::from(settings.reach.min(settings.radius));
@@ -209,8 +208,9 @@ impl Sediment {
                 None => {
                     let volume = whole(wanted.volume.min(capacity));
                     if volume > 0.0 {
-                        let at = wanted.at + wanted.felt.centre * INTO_WATER;
-                        self.add(at, volume, &wanted.felt);
+                        // There is water, or there would be no cut.
+                        let felt = felt(wanted.at).unwrap_or_default();
+                        self.add(wanted.at + felt.centre * INTO_WATER, volume, &felt);
                     }
                     volume
                 }
@@ -224,6 +224,7 @@ impl Sediment {
     /// apart by what a mirror keeps; cuts and new particles share the ground's
     /// points, so that happens. None where that does not help: on the axis of a
     /// mirror.
+    #[inline]
     fn nearest(
         &self,
         at: DVec2,
@@ -327,6 +328,7 @@ impl Sediment {
     }
 
     /// Share of a particle that wants to settle within `dt`.
+    #[inline]
     fn settling_share(
         &self,
         settings: &MeanderingRiver,

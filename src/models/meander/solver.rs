@@ -10,10 +10,11 @@ use super::{
     neighbours::Busy,
     sediment::{Sediment, Wanted},
     springs::Spring,
-    water::{Felt, PARALLEL_FROM, Water},
+    water::{Felt, LANES, Water},
 };
 use crate::{parallel::Workers, terrain::SettingsError};
 use bevy::math::DVec2;
+use core::array;
 
 /// Banks are settled once in so many looks at the ground.
 const SETTLE_EVERY: u64 = 4;
@@ -303,8 +304,7 @@ impl<G: Ground> RiverSolver<G> {
         self.drain();
         self.time += dt;
         if looked > 0.0 {
-            self.water.sort();
-            self.look_at_necks(looked);
+            self.look_at_necks(workers, looked);
         }
     }
 
@@ -373,7 +373,10 @@ impl<G: Ground> RiverSolver<G> {
             .attend(workers, &self.water.particles, self.kernels.radius);
         let wanted = self.wanted_cuts(workers, &busy, dt);
         self.sediment.sort();
-        let granted = self.sediment.take_up(workers, &self.settings, &wanted);
+        let felt = |at| self.water.felt(&self.kernels, at);
+        let granted = self
+            .sediment
+            .take_up(workers, &self.settings, &wanted, felt);
         let cut = |i: usize| (wanted[i].cut, granted[i]);
         self.ground
             .take_all(workers, &self.settings, wanted.len(), cut);
@@ -418,23 +421,31 @@ impl<G: Ground> RiverSolver<G> {
         make: impl Fn(usize, DVec2, Felt) -> Option<T> + Sync,
     ) -> Vec<T> {
         let work = |busy: &[Busy], out: &mut Vec<T>| {
+            let mut points = Vec::new();
             for cell in busy {
-                self.ground.points_in(cell.min, cell.max, |point, at| {
-                    let felt = self.water.felt(&self.kernels, at, &cell.runs);
-                    out.extend(felt.and_then(|felt| make(point, at, felt)));
-                });
+                points.clear();
+                self.ground
+                    .points_in(cell.min, cell.max, |point, at| points.push((point, at)));
+                for points in points.chunks(LANES) {
+                    // The last ones are asked about with one of them again.
+                    let places = array::from_fn(|i| points[i.min(points.len() - 1)].1);
+                    let felt = self.water.felt_by(&self.kernels, &places, &cell.runs);
+                    let felt = points.iter().zip(felt);
+                    out.extend(felt.filter_map(|(&(point, at), felt)| make(point, at, felt?)));
+                }
             }
         };
         // Some cells at once, worth a job each.
         const BATCH: usize = 128;
         let mut parts = vec![Vec::new(); busy.len().div_ceil(BATCH)];
-        let jobs = busy.chunks(BATCH).zip(&mut parts);
-        if self.water.particles.len() < PARALLEL_FROM {
-            jobs.for_each(|(busy, out)| work(busy, out));
-        } else {
-            workers.each(jobs, |(busy, out)| work(busy, out));
+        workers.each(busy.chunks(BATCH).zip(&mut parts), |(busy, out)| {
+            work(busy, out)
+        });
+        let mut all = Vec::with_capacity(parts.iter().map(Vec::len).sum());
+        for part in &mut parts {
+            all.append(part);
         }
-        parts.into_iter().flatten().collect()
+        all
     }
 
     /// What the water wants to cut, within `dt`.
@@ -471,7 +482,6 @@ impl<G: Ground> RiverSolver<G> {
                 cut,
                 volume,
                 at,
-                felt,
                 outer,
             })
         };

@@ -9,6 +9,8 @@ use super::{
 };
 use crate::parallel::Workers;
 use bevy::math::DVec2;
+use core::{array, ops::Range};
+use multiversion::multiversion;
 
 /// Particles of one job; with fewer than some jobs' worth one thread is faster.
 const BATCH: usize = 512;
@@ -49,9 +51,78 @@ pub(super) struct Felt {
     /// From the place to the centre of the water in reach.
     pub centre: DVec2,
     pub curve: f64,
-    /// From the place to the nearest particle, and that distance squared.
-    pub nearest: DVec2,
-    pub nearest_squared: f64,
+}
+
+impl Felt {
+    /// Makes means of sums, if there is any water.
+    #[inline]
+    fn averaged(mut self) -> Option<Self> {
+        if self.amount <= 0.0 {
+            return None;
+        }
+        let share = 1.0 / self.amount;
+        self.velocity *= share;
+        self.centre *= share;
+        self.curve *= share;
+        Some(self)
+    }
+}
+
+/// Places that are asked about at once: a vector of them.
+pub(super) const LANES: usize = 4;
+
+/// Sums of [`Felt`] for some places.
+#[derive(Default)]
+struct Sums {
+    amount: [f64; LANES],
+    velocity: [[f64; LANES]; 2],
+    centre: [[f64; LANES]; 2],
+    curve: [f64; LANES],
+}
+
+impl Sums {
+    fn felt(&self, lane: usize) -> Option<Felt> {
+        let pair = |of: &[[f64; LANES]; 2]| DVec2::new(of[0][lane], of[1][lane]);
+        let felt = Felt {
+            amount: self.amount[lane],
+            velocity: pair(&self.velocity),
+            centre: pair(&self.centre),
+            curve: self.curve[lane],
+        };
+        felt.averaged()
+    }
+}
+
+/// Adds what the places feel of these particles: the same terms that
+/// [`Water::near`] adds for one place. Beyond its radius a particle has no weight.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn add_terms(
+    sums: &mut Sums,
+    k: &Kernels,
+    [x, y]: &[[f64; LANES]; 2],
+    particles: &[WaterParticle],
+) {
+    // Of our own, so that they stay in registers.
+    let mut all = core::mem::take(sums);
+    for own in particles {
+        let (mut away_x, mut away_y, mut weight) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        for i in 0..LANES {
+            away_x[i] = own.position.x - x[i];
+            away_y[i] = own.position.y - y[i];
+            let square = away_x[i] * away_x[i] + away_y[i] * away_y[i];
+            let near = k.weight(square);
+            weight[i] = if square < k.square { near } else { 0.0 };
+        }
+        for i in 0..LANES {
+            all.amount[i] += whole(weight[i]);
+            all.velocity[0][i] += whole(own.velocity.x * weight[i]);
+            all.velocity[1][i] += whole(own.velocity.y * weight[i]);
+            all.centre[0][i] += whole(away_x[i] * weight[i]);
+            all.centre[1][i] += whole(away_y[i] * weight[i]);
+            all.curve[i] += whole(own.curve * weight[i]);
+        }
+    }
+    *sums = all;
 }
 
 impl Water {
@@ -68,20 +139,34 @@ impl Water {
             .sort(&mut self.particles, &mut self.scratch, |p| p.position);
     }
 
-    /// What a place feels of the particles in these runs.
+    /// What some places feel of the particles in these runs.
     #[inline]
-    pub fn felt(
+    pub fn felt_by(
         &self,
         kernels: &Kernels,
-        at: DVec2,
-        runs: &[core::ops::Range<usize>; 3],
-    ) -> Option<Felt> {
-        let mut felt = Felt {
-            nearest_squared: f64::INFINITY,
-            ..Felt::default()
-        };
+        places: &[DVec2; LANES],
+        runs: &[Range<usize>; 3],
+    ) -> [Option<Felt>; LANES] {
+        let mut sums = Sums::default();
+        let places = [places.map(|at| at.x), places.map(|at| at.y)];
         for run in runs {
-            for particle in &self.particles[run.clone()] {
+            add_terms(&mut sums, kernels, &places, &self.particles[run.clone()]);
+        }
+        array::from_fn(|lane| sums.felt(lane))
+    }
+
+    /// What a place feels of the water.
+    pub fn felt(&self, kernels: &Kernels, at: DVec2) -> Option<Felt> {
+        self.near(kernels, at).map(|(felt, _)| felt)
+    }
+
+    /// What a place feels of the water, and where from there the nearest particle is.
+    #[inline]
+    pub fn near(&self, kernels: &Kernels, at: DVec2) -> Option<(Felt, DVec2)> {
+        let mut felt = Felt::default();
+        let (mut nearest, mut least) = (DVec2::ZERO, f64::INFINITY);
+        for run in self.cells.around(at) {
+            for particle in &self.particles[run] {
                 let offset = particle.position - at;
                 let square = offset.length_squared();
                 if square >= kernels.square {
@@ -92,20 +177,12 @@ impl Water {
                 felt.velocity += whole2(particle.velocity * weight);
                 felt.centre += whole2(offset * weight);
                 felt.curve += whole(particle.curve * weight);
-                if square < felt.nearest_squared {
-                    felt.nearest_squared = square;
-                    felt.nearest = offset;
+                if square < least {
+                    (nearest, least) = (offset, square);
                 }
             }
         }
-        if felt.amount <= 0.0 {
-            return None;
-        }
-        let share = 1.0 / felt.amount;
-        felt.velocity *= share;
-        felt.centre *= share;
-        felt.curve *= share;
-        Some(felt)
+        felt.averaged().map(|felt| (felt, nearest))
     }
 
     /// Density, mean velocity and bend of each particle.
@@ -212,11 +289,12 @@ pub(super) fn each_batch<T: Sync, U: Clone + Send>(
     out: &mut Vec<U>,
     make: impl Fn(&T) -> U + Sync,
 ) {
-    out.clear();
     if items.len() < PARALLEL_FROM || workers.count() < 2 {
+        out.clear();
         out.extend(items.iter().map(make));
         return;
     }
+    // What is there already is written over, so only the rest is filled.
     out.resize(items.len(), make(&items[0]));
     let jobs = items.chunks(BATCH).zip(out.chunks_mut(BATCH));
     workers.each(jobs, |(items, out)| {
