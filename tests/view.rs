@@ -147,6 +147,33 @@ fn only_dirty_chunks_are_rebuilt() {
 }
 
 #[test]
+fn a_replaced_mesh_is_gone_unless_a_game_keeps_its_handle() {
+    let land = Terrain::flat(UVec2::splat(130), 1.0).expect("valid");
+    let mut app = create_app(land);
+    let chunks = app.world_mut().query::<(&TerrainChunk, &Mesh3d)>();
+    let mesh_of = |world: &World, coord: UVec2| {
+        let chunks = chunks.query_manual(world);
+        let found = chunks.iter().find(|chunk| chunk.0.coord == coord);
+        found.map(|(_, mesh)| mesh.0.clone()).expect("a chunk")
+    };
+    let kept = mesh_of(app.world(), UVec2::ZERO);
+    let given_up = mesh_of(app.world(), UVec2::ONE).id();
+    let before = app.world().resource::<Assets<Mesh>>().len();
+    let everywhere = TerrainEdit::raise(Vec3::ZERO, Brush::circle(200.0));
+    app.world_mut().write_message(everywhere);
+    settle(&mut app);
+    let meshes = app.world().resource::<Assets<Mesh>>();
+    assert!(meshes.get(&kept).is_some(), "a game may go on with it");
+    assert!(meshes.get(given_up).is_none());
+    assert_eq!(meshes.len(), before + 1, "no other is left over");
+    for coord in [UVec2::ZERO, UVec2::ONE] {
+        let new = mesh_of(app.world(), coord);
+        assert!(new != kept && new.id() != given_up);
+        assert!(meshes.get(&new).is_some());
+    }
+}
+
+#[test]
 fn meshes_follow_a_running_model_and_a_replaced_terrain() {
     let mut app = create_app(crate::hills(1));
     app.insert_resource(Thermal {

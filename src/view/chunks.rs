@@ -13,8 +13,10 @@ use super::{
     ground::{self, GroundExtension, GroundMaterial},
     lava::{self, LavaChunk, LavaMaterial, LavaView},
     levels::{Levels, choose_levels},
+    liquids::Liquids,
     mesh::{Baseline, ChunkSource, wet_look},
     river::{RiverView, draw_particles},
+    swap::{MeshAndBounds, MeshSwap, triangles},
     water::{
         self, Liquid, WaterChunk, WaterExtension, WaterMaterial, WaterView,
         mesh::{WaterChunkSource, is_near_water},
@@ -24,7 +26,6 @@ use crate::{parallel::Workers, schedule::ErosionSystems, terrain::Terrain};
 use bevy::{
     camera::{primitives::Aabb, visibility::NoAutoAabb},
     ecs::schedule::InternedScheduleLabel,
-    light::NotShadowCaster,
     math::*,
     prelude::*,
     tasks::{AsyncComputeTaskPool, Task, futures::check_ready},
@@ -158,31 +159,6 @@ struct GroundPiece {
     triangles: usize,
 }
 
-/// The chunks of a liquid's surface.
-struct Liquids<M: Material> {
-    pieces: Vec<Option<LiquidPiece>>,
-    coat: Option<Coat<M>>,
-    /// Whether it is drawn, and what is too thin for it.
-    shown: (bool, u32),
-}
-
-impl<M: Material> Default for Liquids<M> {
-    fn default() -> Self {
-        Self {
-            pieces: Vec::new(),
-            coat: None,
-            shown: default(),
-        }
-    }
-}
-
-struct LiquidPiece {
-    entity: Entity,
-    /// None while the chunk is dry.
-    mesh: Option<Handle<Mesh>>,
-    triangles: usize,
-}
-
 /// What is to be built of a chunk, and its cells.
 struct Job {
     number: usize,
@@ -193,8 +169,6 @@ struct Job {
     lava: Option<WaterChunkSource>,
     with_lava: bool,
 }
-
-type MeshAndBounds = (Mesh, Aabb);
 
 /// What was built of a chunk.
 struct Built {
@@ -308,26 +282,6 @@ impl TerrainViewState {
             water_rebuilt: self.water_rebuilt,
             ..default()
         };
-    }
-}
-
-impl<M: Material> Liquids<M> {
-    /// Without any chunks. The material stays: it may be on something of the
-    /// game's own.
-    fn cleared(&mut self, commands: &mut Commands) -> Self {
-        for piece in self.pieces.drain(..).flatten() {
-            commands.entity(piece.entity).try_despawn();
-        }
-        Self {
-            coat: self.coat.take(),
-            ..Self::default()
-        }
-    }
-
-    /// Whether it is drawn in a chunk.
-    fn shows(&self, number: usize) -> bool {
-        let piece = self.pieces.get(number).and_then(Option::as_ref);
-        piece.is_some_and(|piece| piece.mesh.is_some())
     }
 }
 
@@ -625,6 +579,7 @@ fn finish_rebuild(
         .drain(..)
         .flat_map(|mut task| check_ready(&mut task).unwrap_or_default())
         .collect();
+    let mut meshes = MeshSwap::new(&mut meshes);
     for Built {
         number,
         ground,
@@ -643,8 +598,7 @@ fn finish_rebuild(
             state
                 .levels
                 .note_heights(number, sea_level + lowest, sea_level + highest);
-            // A new asset, not the old one changed: for one that changed, Bevy looks
-            // at every mesh there is.
+            meshes.take_out(&piece.mesh);
             piece.mesh = meshes.add(mesh);
             let bounds = match state.painted_elsewhere {
                 true => bounds_with_room(&terrain, coord),
@@ -704,10 +658,6 @@ fn bounds_with_room(terrain: &Terrain, chunk: UVec2) -> Aabb {
     )
 }
 
-fn triangles(mesh: &Mesh) -> usize {
-    mesh.indices().map_or(0, |indices| indices.len() / 3)
-}
-
 impl TerrainViewState {
     /// Keeps the bounds of chunks that the GPU moves, and finds those that
     /// water comes near to or has gone from.
@@ -734,46 +684,5 @@ impl TerrainViewState {
             !self.water.shows(number) || !needs_water()
         });
         self.dirty_water.append(&mut near);
-    }
-}
-
-impl<M: Material> Liquids<M> {
-    /// Puts the new surface of a chunk in place of the old. Returns the chunk's
-    /// entity if it is new.
-    fn show<'a>(
-        &mut self,
-        meshes: &mut Assets<Mesh>,
-        commands: &'a mut Commands,
-        number: usize,
-        surface: Option<MeshAndBounds>,
-    ) -> Option<EntityCommands<'a>> {
-        let slot = self.pieces.get_mut(number)?;
-        let Some((mesh, bounds)) = surface else {
-            if let Some(piece) = slot
-                && piece.mesh.take().is_some()
-            {
-                piece.triangles = 0;
-                commands.entity(piece.entity).try_remove::<(Mesh3d, Aabb)>();
-            }
-            return None;
-        };
-        let is_new = slot.is_none();
-        let piece = slot.get_or_insert_with(|| {
-            let mut chunk = commands.spawn((Visibility::default(), NotShadowCaster, NoAutoAabb));
-            if let Some(coat) = &self.coat {
-                coat.dress(&mut chunk);
-            }
-            LiquidPiece {
-                entity: chunk.id(),
-                mesh: None,
-                triangles: 0,
-            }
-        });
-        piece.triangles = triangles(&mesh);
-        let handle = meshes.add(mesh);
-        piece.mesh = Some(handle.clone());
-        let mut chunk = commands.entity(piece.entity);
-        chunk.try_insert((Mesh3d(handle), bounds));
-        is_new.then_some(chunk)
     }
 }

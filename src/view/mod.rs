@@ -18,11 +18,13 @@ mod detail;
 pub mod ground;
 pub mod lava;
 mod levels;
+mod liquids;
 pub mod mesh;
 mod overlay;
 #[cfg(feature = "picking")]
 mod picking;
 mod river;
+mod swap;
 pub mod water;
 
 pub use brush_ring::{BrushRing, BrushRingMark, ring_mesh};

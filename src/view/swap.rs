@@ -1,0 +1,53 @@
+//! New meshes in the place of old ones.
+
+use bevy::{camera::primitives::Aabb, prelude::*, tasks::AsyncComputeTaskPool};
+use std::sync::Arc;
+
+pub(super) type MeshAndBounds = (Mesh, Aabb);
+
+/// Takes old meshes out and lets another thread free them: to free what other
+/// threads have allocated may take the main one as long as all else that a
+/// brush stroke needs of it.
+pub(super) struct MeshSwap<'a> {
+    meshes: &'a mut Assets<Mesh>,
+    old: Vec<Mesh>,
+}
+
+impl<'a> MeshSwap<'a> {
+    pub fn new(meshes: &'a mut Assets<Mesh>) -> Self {
+        Self {
+            meshes,
+            old: Vec::new(),
+        }
+    }
+
+    /// A new asset, not an old one changed: for one that changed, Bevy looks at
+    /// every mesh there is.
+    pub fn add(&mut self, mesh: Mesh) -> Handle<Mesh> {
+        self.meshes.add(mesh)
+    }
+
+    /// Takes a mesh out that its chunk is about to lose, unless a game keeps a
+    /// handle of it beside those of the chunk and of the view.
+    pub fn take_out(&mut self, handle: &Handle<Mesh>) {
+        if let Handle::Strong(shared) = handle
+            && Arc::strong_count(shared) <= 2
+        {
+            self.old.extend(self.meshes.remove(handle));
+        }
+    }
+}
+
+impl Drop for MeshSwap<'_> {
+    fn drop(&mut self) {
+        let old = core::mem::take(&mut self.old);
+        if !old.is_empty() {
+            let free = async move { drop(old) };
+            AsyncComputeTaskPool::get().spawn(free).detach();
+        }
+    }
+}
+
+pub(super) fn triangles(mesh: &Mesh) -> usize {
+    mesh.indices().map_or(0, |indices| indices.len() / 3)
+}
