@@ -78,9 +78,6 @@ impl Studio {
         studio.guard();
         studio.stand_still();
         studio.update()?;
-        if mode == Mode::Offscreen {
-            studio.film_camera(false)?;
-        }
         Ok(studio)
     }
 

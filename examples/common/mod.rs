@@ -42,6 +42,8 @@ pub use report::Report;
 pub use scenes::scenes;
 pub use stage::{Stage, StageCamera, frame_camera};
 
+use std::time::Instant;
+
 use bevy::{
     log::LogPlugin,
     prelude::*,
@@ -53,6 +55,7 @@ use bevy::{
 /// An app with Bevy's usual plugins, for the best [`Mode`] of this machine.
 /// All other plugins, egui too, can be added the same way in every mode.
 pub fn app(options: &Options, title: &str) -> App {
+    let began = Instant::now();
     let (mode, why) = Mode::choose(options);
     println!("{title}: {why}");
 
@@ -100,7 +103,14 @@ pub fn app(options: &Options, title: &str) -> App {
     let mut app = App::new();
     app.insert_resource(mode)
         .insert_resource(options.clone())
-        .add_plugins(plugins.set(log));
+        .add_plugins(plugins.set(log))
+        .add_systems(Last, move |world: &mut World, mut told: Local<bool>| {
+            if !*told && probe::terrain_is_drawn(world) {
+                *told = true;
+                let seconds = began.elapsed().as_secs_f32();
+                println!("  the land is there after {seconds:.1} s");
+            }
+        });
     app
 }
 

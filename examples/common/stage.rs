@@ -103,6 +103,11 @@ fn spawn_camera(
 
     let mut camera = commands.spawn((
         StageCamera,
+        Camera {
+            // Pictures are taken one by one, by the [studio](super::headless).
+            is_active: *mode != Mode::Offscreen,
+            ..default()
+        },
         orbit,
         Projection::from(PerspectiveProjection {
             near: 0.002 * stage.extent,
