@@ -49,7 +49,7 @@ pub mod prelude {
         models::{
             Solver,
             droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
-            lava::{Lava, LavaSolver},
+            lava::{Lava, LavaSolver, LavaSteam},
             meander::{
                 GridGround, MeanderingRiver, RiverRequest, RiverSolver, RiverStretch, Rivers,
                 Stretch,
@@ -101,7 +101,7 @@ pub mod prelude {
     #[cfg(feature = "render")]
     pub use crate::view::{
         BrushRing, Detail, GroundMaterial, LavaChunk, LavaView, Overlay, Palette, Quality,
-        RiverView, TerrainChunk, TerrainView, TerrainViewState, WaterChunk, WaterMaterial,
-        WaterView,
+        RiverView, SteamView, TerrainChunk, TerrainView, TerrainViewState, WaterChunk,
+        WaterMaterial, WaterView,
     };
 }

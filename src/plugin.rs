@@ -4,7 +4,7 @@ use crate::{
     bake, forcing, masks,
     models::{
         droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
-        lava::{Lava, LavaSolver},
+        lava::{self, Lava, LavaSolver},
         meander,
         pipe::{PipeModel, PipeSolver, PublishedPipe},
         plugin::ModelPlugin,
@@ -76,6 +76,7 @@ impl Plugin for ErosionPlugin {
                 ModelPlugin::<LavaSolver>::new(ErosionStepSystems::Lava),
                 ModelPlugin::<ThermalSolver>::new(ErosionStepSystems::Thermal),
             ));
+        lava::steam::build(app);
         water::build(app, self.schedule);
         meander::plugin::build(app, self.schedule);
         forcing::build(app, self.schedule);

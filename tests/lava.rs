@@ -1,7 +1,7 @@
 //! Lava against its oracle, and by its promises.
 
 use crate::oracle::lava::{Land, Settings};
-use bevy::{math::UVec2, prelude::Vec3, tasks::TaskPoolBuilder};
+use bevy::{ecs::message::Messages, math::UVec2, prelude::Vec3, tasks::TaskPoolBuilder};
 use bevy_erode::{parallel::Workers, prelude::*};
 
 fn solver(settings: Lava, terrain: &Terrain) -> LavaSolver {
@@ -265,6 +265,37 @@ fn turns_to_rock_in_water_and_boils_it() {
     // Land was made where there was sea.
     let shore = (0..60).find(|x| terrain.water()[4 * 60 + x] > 0.0);
     assert!(shore.is_some_and(|x| x > 31), "{shore:?}");
+}
+
+#[test]
+fn an_app_is_told_where_water_boils_off() {
+    // Lava in the west, a pond in the east, on two tiles of flat land.
+    let land = Terrain::flat(UVec2::new(100, 20), 2.0).expect("valid");
+    let pond = (0..2000).map(|i| if i % 100 >= 75 { 0.5 } else { 0.0 });
+    let land = land
+        .with_layer(Layer::Water, pond.collect())
+        .expect("valid");
+    let land = with_lava(land, |x, _| if (70..75).contains(&x) { 4.0 } else { 0.0 });
+    let mut app = crate::app::create_app();
+    app.insert_resource(land).insert_resource(hot());
+    let (mut told, mut count) = (0.0, 0);
+    for _ in 0..120 {
+        app.update();
+        let mut messages = app.world_mut().resource_mut::<Messages<LavaSteam>>();
+        for steam in messages.drain() {
+            told += steam.volume;
+            count += 1;
+            let cell = (steam.position.x + 100.0) / 2.0;
+            assert!((70.0..80.0).contains(&cell), "{steam:?}");
+        }
+    }
+    let terrain = app.world().resource::<Terrain>();
+    let boiled = terrain.ledger().water.evaporated;
+    assert!(count > 0 && boiled > 1.0, "{count} messages, {boiled} m³");
+    assert!(
+        (told - boiled).abs() < 1e-9 * boiled,
+        "{told} of {boiled} m³"
+    );
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl TerrainMasks {
 }
 
 /// Copies what changed into the images.
-pub(super) fn paint_images(
+pub(crate) fn paint_images(
     mut masks: ResMut<TerrainMasks>,
     mut images: ResMut<Assets<Image>>,
     time: Res<Time<Real>>,

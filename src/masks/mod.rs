@@ -87,6 +87,8 @@ mod plugin;
 mod tests;
 
 pub use fields::{MaskSettings, TerrainMasks};
+#[cfg(feature = "render")]
+pub(crate) use images::paint_images;
 pub(crate) use plugin::build;
 
 use bevy::prelude::*;

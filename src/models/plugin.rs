@@ -62,6 +62,13 @@ pub(crate) struct ModelState<S> {
     on_gpu: bool,
 }
 
+impl<S> ModelState<S> {
+    /// The solver, if there is one.
+    pub fn solver_mut(&mut self) -> Option<&mut S> {
+        self.solver.as_mut()
+    }
+}
+
 #[cfg(feature = "io")]
 impl<S> ModelState<S> {
     /// The solver, if it works on this terrain.
@@ -83,7 +90,7 @@ impl<S> ModelState<S> {
     }
 }
 
-fn advance_model<S: Solver>(
+pub(crate) fn advance_model<S: Solver>(
     terrain: Option<ResMut<Terrain>>,
     settings: Option<Res<S::Settings>>,
     mut state: ResMut<ModelState<S>>,

@@ -16,6 +16,7 @@ use super::{
     liquids::Liquids,
     mesh::{Baseline, ChunkSource, wet_look},
     river::{RiverView, draw_particles},
+    steam::{Steam, SteamView, raise_steam},
     swap::{MeshAndBounds, MeshSwap, triangles},
     water::{
         self, Liquid, WaterChunk, WaterExtension, WaterMaterial, WaterView,
@@ -73,12 +74,20 @@ impl Plugin for TerrainViewPlugin {
             );
         app.init_resource::<BrushRing>()
             .init_resource::<RiverView>()
+            .init_resource::<SteamView>()
+            .init_resource::<Steam>()
             .register_type::<BrushRing>()
             .register_type::<RiverView>()
+            .register_type::<SteamView>()
             .add_systems(
                 self.schedule,
-                // Both make meshes and materials.
-                (draw_ring, draw_particles)
+                // All make meshes and materials.
+                (
+                    draw_ring,
+                    draw_particles,
+                    // Each has images of its own.
+                    raise_steam.ambiguous_with(crate::masks::paint_images),
+                )
                     .chain()
                     .in_set(ErosionSystems::Output)
                     .run_if(resource_exists::<Assets<Mesh>>)

@@ -9,6 +9,7 @@
 //! from every camera are drawn by fewer of their vertices; see [`Detail`].
 //!
 //! Water and lava are drawn by entities of their own; see [`water`] and [`lava`].
+//! Where they meet, steam rises; see [`SteamView`].
 
 mod brush_ring;
 mod chunks;
@@ -24,6 +25,7 @@ mod overlay;
 #[cfg(feature = "picking")]
 mod picking;
 mod river;
+mod steam;
 mod swap;
 pub mod water;
 
@@ -37,6 +39,7 @@ pub use overlay::Overlay;
 #[cfg(feature = "picking")]
 pub use picking::TerrainPicking;
 pub use river::{RiverDots, RiverView, dots_mesh};
+pub use steam::{SteamPuffs, SteamView};
 pub use water::{WaterChunk, WaterMaterial, WaterView};
 
 use bevy::prelude::*;

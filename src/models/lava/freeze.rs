@@ -65,6 +65,10 @@ pub(super) struct Changed {
     pub water: bool,
     /// Whether lava is left.
     pub holds: bool,
+    /// Water that became steam. units: m
+    pub boiled: f64,
+    /// The cell of the band where most of it did, and how much there. units: m
+    pub hottest: (usize, f64),
 }
 
 /// Sixty-four rows of all layers, and the tiles in them that have lava.
@@ -73,8 +77,6 @@ pub(super) struct Band<'a> {
     pub tiles: &'a [OpenSides],
     /// For each of those tiles.
     pub changed: &'a mut [Changed],
-    /// Water that became steam. units: m
-    pub boiled: &'a mut f64,
     pub width: usize,
     pub tiles_wide: usize,
 }
@@ -135,7 +137,6 @@ pub(super) fn freeze_band(band: Band, settings: &Lava, dt: f32) {
         mut layers,
         tiles,
         changed,
-        boiled,
         width,
         tiles_wide,
     } = band;
@@ -146,7 +147,11 @@ pub(super) fn freeze_band(band: Band, settings: &Lava, dt: f32) {
             let cell = place / columns * width + left + place % columns;
             if layers.depth[cell] > 0.0 {
                 let lost = settings.cooling * (1.0 + settings.edge_cooling * f32::from(sides)) * dt;
-                *boiled += layers.freeze(cell, lost, settings.steam, changed);
+                let boiled = layers.freeze(cell, lost, settings.steam, changed);
+                changed.boiled += boiled;
+                if boiled > changed.hottest.1 {
+                    changed.hottest = (cell, boiled);
+                }
             }
         }
     }

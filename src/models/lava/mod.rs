@@ -37,8 +37,10 @@
 mod flow;
 mod freeze;
 mod solver;
+pub(crate) mod steam;
 
 pub use solver::LavaSolver;
+pub use steam::{Boiled, LavaSteam};
 
 use crate::terrain::{SettingsError, in_range};
 use bevy::prelude::*;

@@ -6,6 +6,7 @@ use super::{
     Lava,
     flow::{Copied, Pass, TileFlow, flow_tile, pace_of},
     freeze::{Band, Changed, OpenSides, bands, freeze_band},
+    steam::Boiled,
 };
 use crate::{
     models::{Solver, most},
@@ -31,6 +32,7 @@ pub struct LavaSolver {
     /// Room for what becomes of tiles.
     flows: Vec<TileFlow>,
     time_lost: f32,
+    boiled: Vec<Boiled>,
 }
 
 impl Solver for LavaSolver {
@@ -55,6 +57,7 @@ impl Solver for LavaSolver {
             seen: (0, 0),
             flows: Vec::new(),
             time_lost: 0.0,
+            boiled: Vec::new(),
         })
     }
 
@@ -70,6 +73,7 @@ impl Solver for LavaSolver {
 
     fn step_on(&mut self, workers: Workers, terrain: &mut Terrain, dt: f32) {
         self.time_lost = 0.0;
+        self.boiled.clear();
         if !(self.grid.matches(terrain.grid()) && dt > 0.0 && dt.is_finite()) {
             return;
         }
@@ -94,6 +98,12 @@ impl Solver for LavaSolver {
 }
 
 impl LavaSolver {
+    /// Where water boiled off in the last step, tile by tile; nothing when asked
+    /// again.
+    pub fn take_boiled(&mut self) -> Vec<Boiled> {
+        core::mem::take(&mut self.boiled)
+    }
+
     /// Looks where there is lava, in tiles that changed since it last knew.
     fn find_lava(&mut self, terrain: &Terrain) {
         let Some(depth) = terrain.lava() else {
@@ -228,11 +238,10 @@ impl LavaSolver {
             }
         });
         let mut changed = vec![Changed::default(); open.len()];
-        let mut boiled = vec![0.0f64; self.grid.tiles().y as usize];
         let (mut tiles, mut notes) = (&open[..], &mut changed[..]);
-        let mut jobs = Vec::with_capacity(boiled.len());
+        let mut jobs = Vec::with_capacity(self.grid.tiles().y as usize);
         let layers = bands(terrain.layers_mut(), SIDE * width);
-        for (row, (layers, boiled)) in layers.zip(&mut boiled).enumerate() {
+        for (row, layers) in layers.enumerate() {
             let count = tiles.partition_point(|open| open.tile / tiles_wide <= row);
             let (here, others) = tiles.split_at(count);
             let (changed, rest) = core::mem::take(&mut notes).split_at_mut(count);
@@ -242,7 +251,6 @@ impl LavaSolver {
                     layers,
                     tiles: here,
                     changed,
-                    boiled,
                     width,
                     tiles_wide,
                 });
@@ -251,9 +259,9 @@ impl LavaSolver {
         let settings = &self.settings;
         workers.each(jobs, |band| freeze_band(band, settings, dt));
 
-        // Bands are summed in their order: so the ledger does not depend on who
+        // Tiles are summed in their order: so the ledger does not depend on who
         // was first.
-        let boiled: f64 = boiled.iter().sum();
+        let boiled: f64 = changed.iter().map(|tile| tile.boiled).sum();
         terrain.account.water.evaporated += boiled * self.grid.cell_area();
         let mut lava: Vec<bool> = before.to_vec();
         let (mut ground, mut water) = (Vec::new(), Vec::new());
@@ -262,6 +270,12 @@ impl LavaSolver {
             lava[open.tile] = true;
             ground.extend(changed.ground.then_some(open.tile));
             water.extend(changed.water.then_some(open.tile));
+            if changed.boiled > 0.0 {
+                self.boiled.push(Boiled {
+                    cell: open.tile / tiles_wide * SIDE * width + changed.hottest.0,
+                    volume: changed.boiled * self.grid.cell_area(),
+                });
+            }
         }
         if !ground.is_empty() {
             terrain.mark_tiles(ground);
