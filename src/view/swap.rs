@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 pub(super) type MeshAndBounds = (Mesh, Aabb);
 
-/// Takes old meshes out and lets another thread free them: to free what other
-/// threads have allocated may take the main one as long as all else that a
-/// brush stroke needs of it.
+/// Takes old meshes out and lets another thread free them: workers allocated
+/// them, and the main thread has better things to do.
 pub(super) struct MeshSwap<'a> {
     meshes: &'a mut Assets<Mesh>,
     old: Vec<Mesh>,
