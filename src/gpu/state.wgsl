@@ -197,15 +197,14 @@ fn beyond(side: u32, edge: vec2<f32>, inner_ground: f32) -> vec2<f32> {
     }
 }
 
-// x^(-1/3): a guess from the exponent's bits and two steps of Newton's method,
-// as on the CPU.
-fn inverse_cube_root(x: f32) -> f32 {
-    let bits = bitcast<u32>(x);
-    var third = (bits >> 2u) + (bits >> 4u);
-    third += third >> 4u;
-    third += third >> 8u;
-    var r = bitcast<f32>(0x54A20000u - third);
-    r *= 4.0 / 3.0 - (x * r) * (r * r) * (1.0 / 3.0);
-    r *= 4.0 / 3.0 - (x * r) * (r * r) * (1.0 / 3.0);
-    return r;
+// A depth of at least FILM to the power of 7/3, as on the CPU: a guess of the cube
+// root from the exponent's bits, and a parabola that takes its error away.
+fn depth_power(depth: f32) -> f32 {
+    let h = min(depth, 1e3);
+    let guess = 1.4857176e9 - f32(bitcast<i32>(h)) * (1.0 / 3.0);
+    let root = bitcast<f32>(bitcast<u32>(guess) << 7u);
+    let rooted = h * (root * root);
+    let cubed = rooted * root;
+    let parabola = (7.039226e-20 * cubed - 2.7528211e-12) * cubed + 4.19768e-5;
+    return (h * h) * (rooted * parabola);
 }

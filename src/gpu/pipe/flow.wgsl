@@ -5,7 +5,7 @@
 // loads its 16 × 16 cells and two more around them.
 #define_import_path bevy_erode::gpu::pipe::flow
 
-#import bevy_erode::gpu::state::{constants, FILM, TILE, OPEN, WALL, beyond, ground_of, index, inside, inverse_cube_root}
+#import bevy_erode::gpu::state::{constants, FILM, TILE, OPEN, WALL, beyond, depth_power, ground_of, index, inside}
 #import bevy_erode::gpu::notes::{notes, note, note_number, write_number, stable_share, takes_part, is_settled}
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
@@ -74,8 +74,7 @@ fn old_faces(cell: vec2<i32>) -> vec2<f32> {
 fn face(share: f32, a: u32, b: u32, was: f32, before: f32, behind: f32, across: vec2<f32>) -> f32 {
     let depth = max(level[a], level[b]) - max(ground[a], ground[b]);
     let h = max(depth, FILM);
-    let r = inverse_cube_root(h);
-    let power = (h * h) * (h * (r * r));
+    let power = depth_power(h);
     let crossing = across.x + across.y;
     let size = sqrt(was * was + (crossing * crossing) * (1.0 / 16.0));
     let calmed = was + constants.calm * share * ((before + behind) - 2.0 * was);

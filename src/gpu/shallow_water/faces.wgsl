@@ -3,7 +3,7 @@
 // the ground, or regolith over what it creeps on.
 #define_import_path bevy_erode::gpu::shallow_water::faces
 
-#import bevy_erode::gpu::state::{constants, FILM, WALL, beyond, ground_of, index, inside, inverse_cube_root}
+#import bevy_erode::gpu::state::{constants, FILM, WALL, beyond, depth_power, ground_of, index, inside}
 #import bevy_erode::gpu::notes::{notes, note_number, write_number}
 #import bevy_erode::gpu::shallow_water::sheet::{WEST, EAST, NORTH, SOUTH, CONDUCTANCE, KEPT, fall_place, rim_place, is_steady, softened}
 
@@ -71,8 +71,7 @@ fn face(a: vec2<f32>, b: vec2<f32>, old: f32, crossing: f32) -> vec2<f32> {
     let taking = select(a.y, b.y, down);
     let depth = min(giving, abs(fall) + taking);
     if !(depth > FILM) { return vec2(0.0); }
-    let r = inverse_cube_root(depth);
-    let power = (depth * depth) * (depth * (r * r));
+    let power = depth_power(depth);
     let pushed = old * constants.keep + constants.push * depth * fall;
     // Squares may overflow, and no drag of something endless is no number.
     let size = min(sqrt(pushed * pushed + (crossing * crossing) * (1.0 / 16.0)), 3.4e38);

@@ -1,9 +1,10 @@
 //! The kernels of the sweep, a row each: plain loops over disjoint slices that
 //! load both sides and select, so that the compiler makes vectors of them. All
 //! slices of a loop have its length: a check that is left would cost a rest of
-//! eight cells, one by one. Several short loops are faster than a long one: more
-//! cells fit into the processor while it waits for a root or a ratio. Only loops
-//! that wait for memory are given more to do.
+//! eight cells, one by one. What a loop writes to comes as parameters of their
+//! own: only of those the compiler knows that they do not overlap. What bounds the sweep is the number of operations a
+//! cell, so nothing is computed twice, and a ratio or root, that others wait for,
+//! is taken once where two could be.
 //!
 //! `level` rows and `ground` rows are padded by one cell at each end. A row of
 //! `n` cells has `n + 1` faces along it, the first being its west end.
@@ -61,40 +62,34 @@ pub(super) struct Source<'a> {
     pub south: &'a [f32],
 }
 
-/// Where [`load_row`] puts what it knows of each cell.
-pub(super) struct Loaded<'a> {
-    /// Ground above the datum, and the water's level on it.
-    pub ground: &'a mut [f32],
-    pub level: &'a mut [f32],
-    pub east: &'a mut [f32],
-    pub south: &'a mut [f32],
-    /// Depth powers of the faces to the row before.
-    pub power: &'a mut [f32],
-}
+/// Friction does not tell deeper water apart. It also keeps products of powers
+/// far from the largest number. units: m
+const DEEPEST: f32 = 1e3;
 
-/// x^(−1/3) for positive normal numbers, to 2e-5: a first guess from the
-/// exponent's bits and two steps of Newton's method. Only shifts, additions and
-/// multiplications: the same bits on every machine.
+/// A depth (m, at least [`FILM`]) to the power of 7/3, which decides friction, to
+/// 1e-4. Only additions, multiplications and shifts: the same bits on every
+/// machine.
+///
+/// A float's bits, read as a whole number, are about its logarithm. So a third of
+/// them, taken from a constant, are those of about `x^(−1/3)`, here `root` times
+/// 2⁸. The float that holds them is between 2³⁰ and 2³¹, where a shift by 7 turns
+/// it into its whole number. Then `cubed` = x·root³ is near one, and a parabola
+/// through `cubed^(−2/3)` takes the guess's error away.
 #[inline(always)]
-pub(in crate::models) fn inverse_cube_root(x: f32) -> f32 {
-    let bits = x.to_bits();
-    // A third of the bits: 1/4 + 1/16 + 1/64 + …
-    let third = (bits >> 2) + (bits >> 4);
-    let third = third + (third >> 4);
-    let third = third + (third >> 8);
-    let mut r = f32::from_bits(0x54A2_0000u32.wrapping_sub(third));
-    for _ in 0..2 {
-        r *= 4.0 / 3.0 - (x * r) * (r * r) * (1.0 / 3.0);
-    }
-    r
-}
-
-/// Depth of a face to the power of 7/3, which decides its friction.
-#[inline(always)]
-fn depth_power(ground: [f32; 2], level: [f32; 2]) -> f32 {
-    let h = most(face_depth(ground, level), FILM);
-    let r = inverse_cube_root(h);
-    (h * h) * (h * (r * r))
+pub(in crate::models) fn depth_power(depth: f32) -> f32 {
+    const GUESS: f32 = 1.485_717_6e9;
+    // Of the parabola in `cubed`, whose scale is 2²⁴; the whole has that of
+    // `rooted`, 2⁻¹⁶.
+    const SQUARE: f32 = 1.298_508 / (1u128 << 64) as f32;
+    const LINE: f32 = -3.026_758_8 / (1u64 << 40) as f32;
+    const START: f32 = 2.750_991_6 / (1u64 << 16) as f32;
+    let h = least(depth, DEEPEST);
+    let logarithm = h.to_bits() as i32 as f32;
+    let guess = GUESS - logarithm * (1.0 / 3.0);
+    let root = f32::from_bits(guess.to_bits() << 7);
+    let rooted = h * (root * root);
+    let cubed = rooted * root;
+    (h * h) * (rooted * ((SQUARE * cubed + LINE) * cubed + START))
 }
 
 /// Water above the higher ground at a face.
@@ -103,31 +98,25 @@ fn face_depth(ground: [f32; 2], level: [f32; 2]) -> f32 {
     most(level[0], level[1]) - most(ground[0], ground[1])
 }
 
-/// Depth powers of a row of faces between the cells of two rows.
-#[inline(always)]
-pub(super) fn depth_powers(ground: [&[f32]; 2], level: [&[f32]; 2], power: &mut [f32]) {
-    let n = power.len();
-    let (ground, level) = (ground.map(|row| &row[..n]), level.map(|row| &row[..n]));
-    for x in 0..n {
-        power[x] = depth_power(ground.map(|row| row[x]), level.map(|row| row[x]));
-    }
-}
-
 /// Takes a row from memory, all layers at once: the processor then waits for all
-/// at the same time, and has the depth powers to work on meanwhile. `north` is
-/// ground and level of the row before. Returns whether anything in the row may
-/// move.
+/// at the same time. Gives ground above the datum, the water's level on it, and
+/// the discharges. Returns whether anything in the row may move.
 #[inline(always)]
-pub(super) fn load_row(source: &Source, north: [&[f32]; 2], datum: f32, loaded: Loaded) -> bool {
+pub(super) fn load_row(
+    source: &Source,
+    datum: f32,
+    ground: &mut [f32],
+    level: &mut [f32],
+    east: &mut [f32],
+    south: &mut [f32],
+) -> bool {
     let n = source.bedrock.len();
     let (bedrock, rest) = (&source.bedrock[..n], &source.bedrock_rest[..n]);
     let (soil, water) = (&source.soil[..n], &source.water[..n]);
     let suspended = &source.suspended[..n];
     let (old_east, old_south) = (&source.east[..n], &source.south[..n]);
-    let (ground, level) = (&mut loaded.ground[..n], &mut loaded.level[..n]);
-    let (east, south) = (&mut loaded.east[..n], &mut loaded.south[..n]);
-    let [north_ground, north_level] = north.map(|row| &row[..n]);
-    let power = &mut loaded.power[..n];
+    let (ground, level) = (&mut ground[..n], &mut level[..n]);
+    let (east, south) = (&mut east[..n], &mut south[..n]);
     // Bits of positive numbers are ordered as the numbers are.
     let (mut deepest, mut load) = (0u32, 0u32);
     for x in 0..n {
@@ -137,7 +126,6 @@ pub(super) fn load_row(source: &Source, north: [&[f32]; 2], datum: f32, loaded: 
         level[x] = h;
         east[x] = old_east[x];
         south[x] = old_south[x];
-        power[x] = depth_power([north_ground[x], z], [north_level[x], h]);
         deepest = deepest.max(water[x].to_bits());
         load |= suspended[x].to_bits();
     }
@@ -156,40 +144,33 @@ struct Faces<'a> {
 }
 
 impl Faces<'_> {
-    /// Twice the discharges that cross the face's direction in its two cells.
-    #[inline(always)]
-    fn across(&self, x: usize) -> [f32; 2] {
-        self.across.map(|[one, other]| one[x] + other[x])
-    }
-
-    /// Makes depth powers into new discharges before any limit.
+    /// New discharges before any limit.
     #[inline(always)]
     fn discharges(&self, step: &Step, new: &mut [f32]) {
         let n = new.len();
-        // The share that friction leaves: at most one, whatever the depth.
+        let stay = 1.0 - 2.0 * step.calm;
+        let spreading = (0.5 * SPREADING) * step.drag;
         for x in 0..n {
-            let (power, old) = (new[x], self.old[1][x]);
-            let across = self.across(x);
-            let crossing = across[0] + across[1];
-            let size = (old * old + (crossing * crossing) * (1.0 / 16.0)).sqrt();
-            new[x] = power / (power + step.drag * size);
-        }
-        for x in 0..n {
-            let ratio = new[x];
             let [before, old, behind] = self.old.map(|row| row[x]);
             let (ground, level) = (self.ground.map(|row| row[x]), self.level.map(|row| row[x]));
-            let across = self.across(x);
+            // Twice the discharges that cross the face's direction in its cells.
+            let across = self.across.map(|[one, other]| one[x] + other[x]);
             let depth = face_depth(ground, level);
             let h = most(depth, FILM);
-            let calmed = old + step.calm * ((before + behind) - 2.0 * old);
-            let pushed = calmed - step.push * h * (level[1] - level[0]);
+            let power = depth_power(h);
+            let crossing = across[0] + across[1];
+            let size = (old * old + (crossing * crossing) * (1.0 / 16.0)).sqrt();
+            let calmed = stay * old + step.calm * (before + behind);
+            let pushed = calmed - (step.push * h) * (level[1] - level[0]);
             // What flows along an axis spreads to the sides as far as the grid
             // spreads what flows askew, but not up onto a bank with less water.
             let straight = most(across[0].abs() - (before + old).abs(), 0.0)
                 - most(across[1].abs() - (old + behind).abs(), 0.0);
+            // Never less than the face's own depth, where that counts.
             let deeper = most(level[0] - ground[0], level[1] - ground[1]);
-            let spread = (SPREADING * 0.5) * straight * (h / most(deeper, h));
-            let flows = pushed * ratio + spread * (1.0 - ratio);
+            // r·pushed + (1 − r)·f with r = power / (power + drag·size).
+            let flows = pushed * (power * deeper) + (straight * h) * (spreading * size);
+            let flows = flows / ((power + step.drag * size) * deeper);
             new[x] = if depth > FILM { flows } else { 0.0 };
         }
     }
@@ -220,13 +201,11 @@ pub(super) fn faces_along(
         old: shifted(old, n),
         across: [[north0, south0], [north1, south1]],
     };
-    depth_powers(faces.ground, faces.level, new);
     faces.discharges(step, new);
 }
 
 /// Faces between two rows; `along` are the old discharges along both, `old` those
-/// of the faces between the rows before, here and behind. `new` has the depth
-/// powers to begin with.
+/// of the faces between the rows before, here and behind.
 #[inline(always)]
 pub(super) fn faces_between(
     ground: [&[f32]; 2],
@@ -262,12 +241,17 @@ pub(super) fn shares(
     let [west, east] = shifted(along, n);
     let (north, south) = (&north[..n], &south[..n]);
     let (share, load) = (&mut share[..n], &mut load[..n]);
-    let wish = step.per_length * NEVER_ALL;
+    let per_wish = step.per_length * NEVER_ALL;
     for x in 0..n {
         let out = (most(east[x], 0.0) - least(west[x], 0.0))
             + (most(south[x], 0.0) - least(north[x], 0.0));
-        share[x] = water[x] / most(out * wish, most(water[x], 1e-30));
-        load[x] = suspended[x] / most(water[x], FILM);
+        let wish = most(out * per_wish, 1e-30);
+        let depth = most(water[x], FILM);
+        // One division serves both ratios.
+        let inverse = 1.0 / (wish * depth);
+        let part = water[x] * (depth * inverse);
+        share[x] = if wish > water[x] { part } else { 1.0 };
+        load[x] = suspended[x] * (wish * inverse);
     }
 }
 
@@ -301,45 +285,33 @@ pub(super) struct Around<'a> {
     pub south: &'a [f32],
 }
 
-/// What a row's update changes.
-pub(super) struct Cells<'a> {
-    pub water: &'a mut [f32],
-    pub water_rest: &'a mut [f32],
-    pub suspended: &'a mut [f32],
-    pub soil: &'a mut [f32],
-    pub east: &'a mut [f32],
-    /// Bedrock to cut, were it of no hardness.
-    pub cut: &'a mut [f32],
-    /// What left the soil, negative where it came.
-    pub from_soil: &'a mut [f32],
-}
-
-/// Moves water and sediment, and lets the water take up and drop. `ground` is
-/// padded and of the rows north, here and south. Returns the most of g·d + v², as
-/// bits: it bounds the next step.
+/// Moves water and sediment. Gives each cell's depth (the most of before and
+/// after) and twice its v²·sin²α. `ground` is padded and of the rows north, here
+/// and south. Returns the most of g·d + v²: it bounds the next step.
 #[inline(always)]
-pub(super) fn update(
+pub(super) fn move_on(
     given: &Around,
     carried: &Around,
     ground: [&[f32]; 3],
     step: &Step,
-    cells: &mut Cells,
-) -> u32 {
-    let n = cells.water.len();
+    water: &mut [f32],
+    water_rest: &mut [f32],
+    suspended: &mut [f32],
+    new_east: &mut [f32],
+    depth: &mut [f32],
+    wear: &mut [f32],
+) -> f32 {
+    let n = water.len();
     let [west, east] = shifted(given.along, n);
     let (north, south) = (&given.north[..n], &given.south[..n]);
     let [load_west, load_east] = shifted(carried.along, n);
     let (load_north, load_south) = (&carried.north[..n], &carried.south[..n]);
-    let [ground_west, ground_here, ground_east] = shifted(ground[1], n);
+    let [ground_west, _, ground_east] = shifted(ground[1], n);
     let [ground_north, ground_south] = [ground[0], ground[2]].map(|row| &row[1..][..n]);
-    let (water, water_rest) = (&mut cells.water[..n], &mut cells.water_rest[..n]);
-    let (suspended, soil) = (&mut cells.suspended[..n], &mut cells.soil[..n]);
-    let new_east = &mut cells.east[..n];
-    let (cut, from_soil) = (&mut cells.cut[..n], &mut cells.from_soil[..n]);
-
-    // Water and sediment move on. For the next loops `from_soil` keeps the depth
-    // and `cut` v²·sin²α.
+    let (water_rest, suspended) = (&mut water_rest[..n], &mut suspended[..n]);
+    let (new_east, depth, wear) = (&mut new_east[..n], &mut depth[..n], &mut wear[..n]);
     let a = step.per_length;
+    let gradient_squared = step.gradient * step.gradient;
     let mut most_pace = 0;
     for x in 0..n {
         let before = water[x];
@@ -353,29 +325,52 @@ pub(super) fn update(
         suspended[x] = most(suspended[x] + gain, 0.0);
         new_east[x] = east[x];
 
-        let depth = most(most(before, after), FILM);
-        from_soil[x] = depth;
-        let rise_x = (ground_east[x] - ground_west[x]) * step.gradient;
-        let rise_y = (ground_south[x] - ground_north[x]) * step.gradient;
-        let tilt = rise_x * rise_x + rise_y * rise_y;
-        let flow = ((west[x] * west[x] + east[x] * east[x])
-            + (north[x] * north[x] + south[x] * south[x]))
-            * 0.5;
-        // One division serves speed and slope: v² = flow/depth²,
+        let d = most(most(before, after), FILM);
+        depth[x] = d;
+        let rise_x = ground_east[x] - ground_west[x];
+        let rise_y = ground_south[x] - ground_north[x];
+        let tilt = (rise_x * rise_x + rise_y * rise_y) * gradient_squared;
+        let flow =
+            (west[x] * west[x] + east[x] * east[x]) + (north[x] * north[x] + south[x] * south[x]);
+        // One division serves speed and slope: 2·v² = flow/depth²,
         // sin²α = tilt/(1 + tilt).
         let steep = 1.0 + tilt;
-        let inverse = flow / ((depth * depth) * steep);
+        let inverse = flow / ((d * d) * steep);
         // A cell that runs dry shows any speed up to l/dt: were it to shorten the
         // next step, that would show twice the speed. Deep water at twice the
         // speed of waves is the fastest that counts.
-        let wave = step.gravity * depth;
+        let wave = (2.0 * step.gravity) * d;
         let pace = wave + least(inverse * steep, 4.0 * wave);
+        // Bits of positive numbers are ordered as the numbers are.
         most_pace = most_pace.max(pace.to_bits());
         let sine = most(tilt, step.min_sine_squared * steep);
-        cut[x] = inverse * sine;
+        wear[x] = inverse * sine;
     }
+    0.5 * f32::from_bits(most_pace)
+}
 
-    // The sediment that the water can carry, in `cut`.
+/// Lets the water take up what it lacks and drop what is too much. In `cut` it
+/// finds what [`move_on`] gave as wear, and leaves the bedrock to cut, were it of
+/// no hardness; in `from_soil` the depth, and what left the soil, negative where it
+/// came. Returns bits of all cuts and changes of soil: zero where there are none.
+#[inline(always)]
+pub(super) fn exchange(
+    ground: [&[f32]; 3],
+    water: &[f32],
+    step: &Step,
+    suspended: &mut [f32],
+    soil: &mut [f32],
+    cut: &mut [f32],
+    from_soil: &mut [f32],
+) -> [u32; 2] {
+    let n = water.len();
+    let [ground_west, ground_here, ground_east] = shifted(ground[1], n);
+    let [ground_north, ground_south] = [ground[0], ground[2]].map(|row| &row[1..][..n]);
+    let (suspended, soil) = (&mut suspended[..n], &mut soil[..n]);
+    let (cut, from_soil) = (&mut cut[..n], &mut from_soil[..n]);
+    // Of twice the square of the speed.
+    let capacity_factor = step.capacity * core::f32::consts::FRAC_1_SQRT_2;
+    let (mut any_cut, mut any_soil) = (0, 0);
     for x in 0..n {
         let active = least(from_soil[x], step.full_depth);
         // Sharp notches are spared and edges worn: without a bound on the bed's
@@ -383,19 +378,14 @@ pub(super) fn update(
         let around = (ground_west[x] + ground_east[x]) + (ground_north[x] + ground_south[x]);
         let curvature = around - 4.0 * ground_here[x];
         let shape = least(most(1.0 - step.rounding * curvature, 0.0), 2.0);
-        cut[x] = step.capacity * active * cut[x].sqrt() * shape;
-    }
+        let capacity = (capacity_factor * active) * cut[x].sqrt() * shape;
 
-    // It takes up what it lacks and drops what is too much.
-    for x in 0..n {
-        let (load, capacity) = (suspended[x], cut[x]);
+        let load = suspended[x];
         let wet = water[x] > FILM;
         let capacity = if wet { capacity } else { 0.0 };
         let fall_share = if wet { step.fall_share } else { 1.0 };
-
-        let lack = capacity - load;
-        let fallen = most(-lack, 0.0) * fall_share;
-        let wanted = most(lack, 0.0) * step.soil_share;
+        let fallen = most(load - capacity, 0.0) * fall_share;
+        let wanted = most(capacity - load, 0.0) * step.soil_share;
         let old_soil = soil[x];
         let taken = least(wanted, old_soil);
         let rock = (wanted - taken) * step.rock_per_soil;
@@ -406,6 +396,9 @@ pub(super) fn update(
         from_soil[x] = lost;
         cut[x] = rock;
         suspended[x] = if wet { most(load + lost, 0.0) } else { 0.0 };
+        any_cut |= rock.to_bits();
+        // Without the sign: −0 is no change.
+        any_soil |= lost.to_bits() << 1;
     }
-    most_pace
+    [any_cut, any_soil]
 }

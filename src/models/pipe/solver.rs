@@ -409,7 +409,7 @@ impl PipeSolver {
 
         // Bands are booked in their order, so the ledger does not depend on who
         // was first.
-        let mut pace = 0u32;
+        let mut pace = 0.0f32;
         for (band, report) in self.reports.iter().enumerate() {
             report.book(layers.account, self.grid.cell_area());
             pace = pace.max(report.pace);
@@ -420,7 +420,7 @@ impl PipeSolver {
         for (tile, state) in self.tiles.iter().enumerate() {
             self.changed.water[tile] |= *state != 0;
         }
-        self.pace = f32::from_bits(pace);
+        self.pace = pace;
         true
     }
 }

@@ -9,8 +9,7 @@
 //! and written once.
 
 use super::rows::{
-    Around, Cells, Loaded, Source, Step, depth_powers, faces_along, faces_between, limit, load_row,
-    shares, update,
+    Around, Source, Step, exchange, faces_along, faces_between, limit, load_row, move_on, shares,
 };
 use crate::{
     models::{most, rows::Rows},
@@ -82,8 +81,8 @@ pub(super) struct Halo {
 /// What a band reports.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Report {
-    /// Most of g·d + v² over the cells, as bits.
-    pub pace: u32,
+    /// Most of g·d + v² over the cells. units: m²/s²
+    pub pace: f32,
     /// Sum of thicknesses taken up. units: m
     pub taken: f64,
     /// Sums of thicknesses that went out and came in over the border. units: m
@@ -264,21 +263,14 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
         // Load row `newest`.
         if newest <= height {
             let own = (first..end).contains(&newest);
-            let rows = [newest, newest - 1].map(|row| at(row) % 4);
-            let Ok([ground, north_ground]) = ground.get_disjoint_mut(rows) else {
-                // Two neighbours are never the same.
-                return;
-            };
-            let (level, north_level) = roll(&mut level, at(newest));
-            let north = [&north_ground[1..], &north_level[1..]];
-            // What the wishes between both rows are made from.
-            let (power, _) = roll(&mut wish_south, at(newest - 1));
+            let ground = &mut ground[at(newest) % 4];
+            let level = &mut level[at(newest) % 2];
             let along = &mut old_along[at(newest) % 2];
             let south = &mut old_south[at(newest) % 3];
             if own {
                 let row = (newest - first) as usize;
-                let loaded: [&mut [f32]; 5] = [ground, level, along, south, power];
-                stirs[at(newest) % 4] = load_own_row(band, row, &strip, north, step.datum, loaded);
+                let loaded: [&mut [f32]; 4] = [ground, level, along, south];
+                stirs[at(newest) % 4] = load_own_row(band, row, &strip, step.datum, loaded);
             } else {
                 let number = if newest < first {
                     newest - first + 2
@@ -291,7 +283,6 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
                 along[1..n + 2].copy_from_slice(&old.along[strip.start..=strip.end]);
                 south[1..=n].copy_from_slice(&old.south[strip.clone()]);
                 let (ground, level) = (&ground[1..=n], &level[1..=n]);
-                depth_powers([north[0], ground], [north[1], level], &mut power[..n]);
                 let loads = &old.suspended[strip.clone()];
                 stirs[at(newest) % 4] = ground.iter().zip(level).any(|(z, h)| h - z > FILM)
                     || loads.iter().any(|load| *load > 0.0);
@@ -462,18 +453,30 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
                 south: carried,
             };
             let ground = [row - 1, row, row + 1].map(|row| &ground[at(row) % 4][..]);
-            let mut changed = Cells {
-                water: &mut band.water[cells.clone()],
-                water_rest: &mut band.water_rest[cells.clone()],
-                suspended: &mut band.suspended[cells.clone()],
-                soil: &mut band.soil[cells.clone()],
-                east: &mut band.east[cells],
-                cut: &mut cut[..n],
-                from_soil: &mut from_soil[..n],
-            };
-            let pace = update(&given, &carried, ground, step, &mut changed);
+            let (cut, from_soil) = (&mut cut[..n], &mut from_soil[..n]);
+            let pace = move_on(
+                &given,
+                &carried,
+                ground,
+                step,
+                &mut band.water[cells.clone()],
+                &mut band.water_rest[cells.clone()],
+                &mut band.suspended[cells.clone()],
+                &mut band.east[cells.clone()],
+                from_soil,
+                cut,
+            );
             band.report.pace = band.report.pace.max(pace);
-            finish_row(band, local, &strip, cut, from_soil);
+            let changes = exchange(
+                ground,
+                &band.water[cells.clone()],
+                step,
+                &mut band.suspended[cells.clone()],
+                &mut band.soil[cells],
+                cut,
+                from_soil,
+            );
+            finish_row(band, local, &strip, changes, cut, from_soil);
         } else {
             // Nothing flows along the row, and nothing has changed.
             band.east[cells].fill(0.0);
@@ -488,9 +491,8 @@ fn load_own_row(
     band: &Band,
     row: usize,
     strip: &Range<usize>,
-    north: [&[f32]; 2],
     datum: f32,
-    [ground, level, along, south, power]: [&mut [f32]; 5],
+    [ground, level, along, south]: [&mut [f32]; 4],
 ) -> bool {
     let n = strip.len();
     let cells = row * band.width + strip.start..row * band.width + strip.end;
@@ -503,14 +505,14 @@ fn load_own_row(
         east: &band.east[cells.clone()],
         south: &band.south[cells.clone()],
     };
-    let loaded = Loaded {
-        ground: &mut ground[1..=n],
-        level: &mut level[1..=n],
-        east: &mut along[2..n + 2],
-        south: &mut south[1..=n],
-        power: &mut power[..n],
-    };
-    let mut stirs = load_row(&source, north, datum, loaded);
+    let mut stirs = load_row(
+        &source,
+        datum,
+        &mut ground[1..=n],
+        &mut level[1..=n],
+        &mut along[2..n + 2],
+        &mut south[1..=n],
+    );
     let beside = |cell: usize| {
         let (bedrock, rest) = (band.bedrock[cell], band.bedrock_rest[cell]);
         let ground = relative_ground(bedrock, rest, band.soil[cell], datum);
@@ -543,59 +545,75 @@ fn finish_row(
     band: &mut Band,
     row: usize,
     strip: &Range<usize>,
+    [any_cut, any_soil]: [u32; 2],
     cut: &mut [f32],
     from_soil: &[f32],
 ) {
+    let cells = row * band.width + strip.start..row * band.width + strip.end;
+    if any_cut != 0 {
+        if let Some(hardness) = band.hardness {
+            for (cut, hardness) in cut.iter_mut().zip(&hardness[cells.clone()]) {
+                *cut *= 1.0 - hardness;
+            }
+        }
+        let bedrock = band.bedrock[cells.clone()].iter_mut();
+        let rest = band.bedrock_rest[cells.clone()].iter_mut();
+        let suspended = band.suspended[cells].iter_mut();
+        for (((bedrock, rest), suspended), cut) in bedrock.zip(rest).zip(suspended).zip(&*cut) {
+            add_exactly(bedrock, rest, -cut);
+            *suspended += cut;
+        }
+        band.report.taken += sum_of_positive(cut);
+    }
+    if any_soil != 0 {
+        band.report.taken += sum_of_positive(from_soil);
+    }
+    // A tile that is known to have changed, or to be wet, is not looked at again.
+    let tiles = row / SIDE * band.width.div_ceil(SIDE);
+    let northmost = row.is_multiple_of(SIDE);
+    let southmost = row + 1 == band.rows || (row + 1).is_multiple_of(SIDE);
     let mut from = strip.start;
     while from < strip.end {
         let to = ((from / SIDE + 1) * SIDE).min(strip.end);
+        let tile = tiles + from / SIDE;
         let here = from - strip.start..to - strip.start;
-        let cells = row * band.width + from..row * band.width + to;
-        let (mut any_cut, mut any_soil, mut deepest) = (0u32, 0u32, 0u32);
-        let water = &band.water[cells.clone()];
-        let columns = cut[here.clone()].iter().zip(&from_soil[here.clone()]);
-        for ((cut, from_soil), water) in columns.zip(water) {
-            any_cut |= cut.to_bits();
-            // Without the sign: −0 is no change.
-            any_soil |= from_soil.to_bits() << 1;
-            deepest = deepest.max(water.to_bits());
+        if any_cut | any_soil != 0 && !band.report.ground_changed[tile] {
+            let changes = cut[here.clone()].iter().zip(&from_soil[here]);
+            let any = changes.fold(0, |any, (cut, soil)| {
+                any | cut.to_bits() | (soil.to_bits() << 1)
+            });
+            band.report.ground_changed[tile] = any != 0;
         }
-        let tile = row / SIDE * band.width.div_ceil(SIDE) + from / SIDE;
-        if any_cut != 0 {
-            let cut = &mut cut[here.clone()];
-            if let Some(hardness) = band.hardness {
-                for (cut, hardness) in cut.iter_mut().zip(&hardness[cells.clone()]) {
-                    *cut *= 1.0 - hardness;
-                }
+        let water = &band.water[row * band.width + from..row * band.width + to];
+        let is_wet = |depth: Option<&f32>| depth.is_some_and(|&depth| depth > FILM);
+        let known = band.tiles[tile] & wet::ANY != 0 && !northmost && !southmost;
+        if known {
+            let edges = is_wet(water.first()) || is_wet(water.last());
+            if edges {
+                band.tiles[tile] |= wet::row(water, false, false);
             }
-            let bedrock = band.bedrock[cells.clone()].iter_mut();
-            let rest = band.bedrock_rest[cells.clone()].iter_mut();
-            let suspended = band.suspended[cells.clone()].iter_mut();
-            for (((bedrock, rest), suspended), cut) in bedrock.zip(rest).zip(suspended).zip(&*cut) {
-                add_exactly(bedrock, rest, -cut);
-                *suspended += cut;
-            }
-            band.report.taken += sum_of_positive(cut);
-        }
-        if any_soil != 0 {
-            band.report.taken += sum_of_positive(&from_soil[here]);
-        }
-        band.report.ground_changed[tile] |= any_cut != 0 || any_soil != 0;
-        if deepest > FILM.to_bits() {
-            let last = row + 1 == band.rows || (row + 1).is_multiple_of(SIDE);
-            band.tiles[tile] |= wet::row(water, row.is_multiple_of(SIDE), last);
+        } else if deepest(water) > FILM {
+            band.tiles[tile] |= wet::row(water, northmost, southmost);
         }
         from = to;
     }
 }
 
-/// Sum of what is above zero, in a fixed order of eight lanes.
+/// The most of some depths.
+#[inline(always)]
+fn deepest(water: &[f32]) -> f32 {
+    // Bits of positive numbers are ordered as the numbers are.
+    f32::from_bits(water.iter().map(|depth| depth.to_bits()).fold(0, u32::max))
+}
+
+/// Sum of what is above zero, in a fixed order of sixteen lanes.
 #[inline(always)]
 fn sum_of_positive(values: &[f32]) -> f64 {
-    let mut lanes = [0.0f32; 8];
-    let (chunks, tail) = values.as_chunks::<8>();
+    const LANES: usize = 16;
+    let mut lanes = [0.0f32; LANES];
+    let (chunks, tail) = values.as_chunks::<LANES>();
     for chunk in chunks {
-        for lane in 0..8 {
+        for lane in 0..LANES {
             lanes[lane] += most(chunk[lane], 0.0);
         }
     }

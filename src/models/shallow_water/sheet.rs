@@ -14,7 +14,7 @@ use super::{
     sweeps::{Known, LANES, Lines, solve},
 };
 use crate::{
-    models::{least, most, pipe::rows::inverse_cube_root},
+    models::{least, most, pipe::rows::depth_power},
     parallel::Workers,
     terrain::{Border, Borders, FILM, Flow, Grid, TILE},
 };
@@ -487,9 +487,7 @@ fn face<const LITERAL: bool>(
     let taking = if down { depth[1] } else { depth[0] };
     let depth = least(giving, fall.abs() + taking);
     let h = most(depth, FILM);
-    let r = inverse_cube_root(h);
-    // h^(7/3)
-    let power = (h * h) * (h * (r * r));
+    let power = depth_power(h);
     // `crossing` is the sum of four.
     let pushed = old * motion.keep + motion.push * h * fall;
     let size = (pushed * pushed + (crossing * crossing) * (1.0 / 16.0)).sqrt();
