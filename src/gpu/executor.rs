@@ -742,41 +742,53 @@ fn map_texture(
     size: UVec2,
     map: Option<&[f32]>,
 ) -> TextureView {
-    let size = if map.is_some() { size } else { UVec2::ONE };
+    let numbers = map.unwrap_or_default().iter();
+    let bytes: Vec<u8> = numbers.flat_map(|number| number.to_le_bytes()).collect();
+    let format = TextureFormat::R32Float;
+    texture(device, queue, "erosion map", format, size, &bytes)
+}
+
+/// A texture of these pixels, row by row; one empty pixel if there are none.
+pub(super) fn texture(
+    device: &RenderDevice,
+    queue: &RenderQueue,
+    label: &'static str,
+    format: TextureFormat,
+    size: UVec2,
+    bytes: &[u8],
+) -> TextureView {
+    let size = if bytes.is_empty() { UVec2::ONE } else { size };
     let extent = Extent3d {
         width: size.x,
         height: size.y,
         depth_or_array_layers: 1,
     };
     let texture: Texture = device.create_texture(&TextureDescriptor {
-        label: Some("erosion map"),
+        label: Some(label),
         size: extent,
         mip_level_count: 1,
         sample_count: 1,
         dimension: TextureDimension::D2,
-        format: TextureFormat::R32Float,
+        format,
         usage: TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST,
         view_formats: &[],
     });
-    let values = map.unwrap_or(&[0.0]);
-    let bytes: Vec<u8> = values
-        .iter()
-        .flat_map(|value| value.to_le_bytes())
-        .collect();
-    queue.write_texture(
-        TexelCopyTextureInfo {
-            texture: &texture,
-            mip_level: 0,
-            origin: Origin3d::ZERO,
-            aspect: TextureAspect::All,
-        },
-        &bytes,
-        TexelCopyBufferLayout {
-            offset: 0,
-            bytes_per_row: Some(size.x * 4),
-            rows_per_image: None,
-        },
-        extent,
-    );
+    if !bytes.is_empty() {
+        queue.write_texture(
+            TexelCopyTextureInfo {
+                texture: &texture,
+                mip_level: 0,
+                origin: Origin3d::ZERO,
+                aspect: TextureAspect::All,
+            },
+            bytes,
+            TexelCopyBufferLayout {
+                offset: 0,
+                bytes_per_row: Some((bytes.len() / size.y as usize) as u32),
+                rows_per_image: None,
+            },
+            extent,
+        );
+    }
     texture.create_view(&TextureViewDescriptor::default())
 }

@@ -62,6 +62,8 @@ pub(super) enum Source {
     Vertices,
     /// How the ground is painted.
     Look,
+    /// Rivers, which the host runs: depth, discharge and fresh deposits.
+    Streams,
 }
 
 /// What a pass does with it.
@@ -407,6 +409,7 @@ impl Pass {
                 (Cover, Read),
                 (Load, Read),
                 (Flow, Read),
+                (Streams, Read),
                 (Before, Read),
                 (List, Read),
                 (Vertices, Change),
@@ -419,6 +422,7 @@ impl Pass {
                 (Cover, Read),
                 (Load, Read),
                 (Flow, Read),
+                (Streams, Read),
                 (List, Read),
                 (Vertices, Change),
                 (Look, Read),
@@ -490,7 +494,7 @@ impl Pass {
                     has_dynamic_offset: false,
                     min_binding_size: None,
                 },
-                Source::Hardness | Source::RainMap => BindingType::Texture {
+                Source::Hardness | Source::RainMap | Source::Streams => BindingType::Texture {
                     sample_type: TextureSampleType::Float { filterable: false },
                     view_dimension: TextureViewDimension::D2,
                     multisampled: false,
@@ -512,14 +516,20 @@ impl Pass {
 
 impl Source {
     fn is_storage(self) -> bool {
-        let others = [Self::Constants, Self::Look, Self::Hardness, Self::RainMap];
+        let others = [
+            Self::Constants,
+            Self::Look,
+            Self::Hardness,
+            Self::RainMap,
+            Self::Streams,
+        ];
         !others.contains(&self)
     }
 
     fn bytes_per_cell(self) -> u32 {
         match self {
             Self::Constants | Self::Notes | Self::List | Self::Packed | Self::Ways => 0,
-            Self::Vertices | Self::Look => 0,
+            Self::Vertices | Self::Look | Self::Streams => 0,
             Self::Hardness | Self::RainMap | Self::Before | Self::Shares => 4,
             _ => 8,
         }
@@ -574,6 +584,7 @@ pub(super) fn embed(app: &mut App) {
     load_shader_library!(app, "shallow_water/sheet.wgsl");
     load_shader_library!(app, "pools/pool.wgsl");
     load_shader_library!(app, "view/chunks.wgsl");
+    load_shader_library!(app, "view/streams.wgsl");
     embedded_asset!(app, "pipe/flow.wgsl");
     embedded_asset!(app, "pipe/update.wgsl");
     load_shader_library!(app, "droplet/exact.wgsl");

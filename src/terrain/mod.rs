@@ -32,6 +32,8 @@ pub(crate) use lava::LavaPlanes;
 pub use ledger::{Ledger, SolidsLedger, WaterLedger};
 pub use raycast::TerrainHit;
 pub use sample::GroundPoint;
+#[cfg(all(feature = "gpu", feature = "render"))]
+pub(crate) use stream::StreamMap;
 pub(crate) use stream::StreamPatch;
 pub(crate) use volumes::StandingVolumes;
 #[cfg(feature = "io")]
@@ -132,6 +134,8 @@ pub struct Terrain {
     flow: Option<Flow>,
     /// Water of rivers, beside that in `water`.
     streams: Vec<StreamPatch>,
+    /// Counts the times that those changed.
+    stream_revision: u64,
     borders: Borders,
     /// An elevation of this land. Solvers count heights from it, so that they
     /// compute alike at any altitude.
@@ -189,6 +193,7 @@ impl Terrain {
             lava: None,
             flow: None,
             streams: Vec::new(),
+            stream_revision: 0,
             borders: Borders::default(),
             datum: 0.0,
             tiles: TileRevisions::new(&grid),
@@ -495,10 +500,16 @@ impl Terrain {
 
     /// Lava with its rest, and its heat, of a cell.
     pub(crate) fn lava_parts(&self, index: usize) -> (f32, f32, f32) {
-        let lava = self.lava.as_ref();
-        lava.map_or((0.0, 0.0, 0.0), |lava| {
-            (lava.depth[index], lava.rest[index], lava.heat[index])
-        })
+        let parts = self
+            .lava_planes()
+            .map(|planes| planes.map(|plane| plane[index]));
+        parts.unwrap_or_default().into()
+    }
+
+    /// Lava, its rest and its heat, if there is such a layer.
+    pub(crate) fn lava_planes(&self) -> Option<[&[f32]; 3]> {
+        let lava = self.lava.as_ref()?;
+        Some([&lava.depth, &lava.rest, &lava.heat])
     }
 
     /// Makes room for moving water; still water unless some moves already.

@@ -105,6 +105,7 @@ impl Terrain {
             bedrock_rest: next(),
             water_rest: next(),
             streams: Vec::new(),
+            stream_revision: 0,
             flow: parts.flow.then(|| Flow {
                 east: next(),
                 south: next(),

@@ -181,3 +181,52 @@ fn a_chunk_that_ran_dry_loses_its_water() {
     }
     until(&mut app, "all water is gone", |world| count(world) == 0);
 }
+
+#[test]
+fn the_water_of_rivers_is_drawn_although_the_host_runs_them() {
+    let plane = TiltedPlane::default().with_slope(0.05).with_downhill(90.0);
+    let land = Terrain::generate(&plane, UVec2::new(128, 64), 8.0).expect("a valid landform");
+    let mut app = gpu(land, Duration::from_millis(100));
+    app.insert_resource(PipeModel::default());
+    app.world_mut().spawn((
+        MeanderingRiver::default(),
+        Stretch {
+            length: 1000.0,
+            width: 480.0,
+            inflow: 3000.0,
+        },
+        Transform::from_xyz(-500.0, 0.0, 0.0).looking_to(Vec3::X, Vec3::Y),
+    ));
+    for _ in 0..10 {
+        step(&mut app, 30);
+    }
+    // Until all that the stream came near to has a mesh.
+    for _ in 0..40 {
+        read(&mut app);
+    }
+    let land = terrain(&app).clone();
+    let world = app.world_mut();
+    let mut chunks = world.query::<(&WaterChunk, &Mesh3d)>();
+    let chunks: Vec<_> = chunks
+        .iter(world)
+        .map(|(chunk, mesh)| (chunk.coord, mesh.0.id()))
+        .collect();
+    let (mut streams, mut moving) = (0, 0);
+    for (coord, mesh) in chunks {
+        let (first, _) = land.grid().chunk_cells(coord);
+        for vertex in vertices::<10>(&mut app, mesh) {
+            let place = first + UVec2::new((vertex[0] / 8.0) as u32, (vertex[2] / 8.0) as u32);
+            let depth = land.water_depth(place.x, place.y);
+            if land.stream_depth(place.x, place.y) > 0.1 {
+                streams += 1;
+                assert!((vertex[6] - depth).abs() < 1e-5, "chunk {coord}, {place}");
+                let velocity = Vec2::new(vertex[8], vertex[9]);
+                let off = velocity.distance(land.velocity(place.x, place.y));
+                assert!(off < 1e-2 * (1.0 + velocity.length()), "{off} at {place}");
+                moving += usize::from(velocity.x > 1.0);
+            }
+        }
+    }
+    assert!(streams > 100, "{streams} cells with a stream");
+    assert!(moving > streams / 2, "{moving} of {streams} move");
+}

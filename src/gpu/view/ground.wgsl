@@ -5,6 +5,7 @@
 
 #import bevy_erode::gpu::state::{constants, FILM, index}
 #import bevy_erode::gpu::view::chunks::{Chunk, is_changed}
+#import bevy_erode::gpu::view::streams::stream_at
 #import bevy_erode::view::colours::{Palette, Spot, hollow, paint, ramp, variation, wetness}
 
 struct Look {
@@ -14,7 +15,7 @@ struct Look {
     normal: u32,
     layers: u32,
     colour: u32,
-    // 0 ground, 1 change, 2 depth, 3 velocity, 4 discharge, 5 sediment.
+    // 0 ground, 1 change, 2 depth, 3 velocity, 4 discharge, 5 sediment, 6 river.
     overlay: u32,
     // Whether all chunks are to be painted, changed or not.
     all: u32,
@@ -23,16 +24,22 @@ struct Look {
     palette: Palette,
     // Steps of the overlay's colours, in sRGB.
     stops: array<vec4<f32>, 5>,
+    // First cell and size of the box that rivers are in.
+    rivers: vec4<u32>,
 }
+
+// More than any deposit: the stream itself. Shallower ones are not shown.
+const STREAM: f32 = 3.0e38;
+const SEEN_STREAM: f32 = 0.05;
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;
 @group(0) @binding(4) var<storage, read> load: array<vec2<f32>>;
 @group(0) @binding(5) var<storage, read> flow: array<vec2<f32>>;
-@group(0) @binding(6) var<storage, read> before: array<f32>;
-@group(0) @binding(7) var<storage, read> chunks: array<Chunk>;
-@group(0) @binding(8) var<storage, read_write> vertices: array<f32>;
-@group(0) @binding(9) var<uniform> look: Look;
+@group(0) @binding(7) var<storage, read> before: array<f32>;
+@group(0) @binding(8) var<storage, read> chunks: array<Chunk>;
+@group(0) @binding(9) var<storage, read_write> vertices: array<f32>;
+@group(0) @binding(10) var<uniform> look: Look;
 
 fn height(cell: vec2<i32>) -> f32 {
     let at = index(cell);
@@ -47,15 +54,15 @@ fn linear(srgb: vec3<f32>) -> vec3<f32> {
 // What the overlay shows of a cell, in its unit.
 fn measure(cell: vec2<i32>) -> f32 {
     let at = index(cell);
-    let depth = cover[at].y;
+    let river = stream_at(cell, look.rivers);
+    let depth = cover[at].y + river.x;
     if look.overlay == 2u { return depth; }
-    // Rivers run on the host: nothing of them is here.
-    if look.overlay == 6u { return 0.0; }
+    if look.overlay == 6u { return select(river.w, STREAM, river.x > SEEN_STREAM); }
     if look.overlay == 5u { return select(0.0, load[at].x / max(depth, 10.0 * FILM), depth > FILM); }
     var through = flow[at];
     if cell.x > 0 { through.x = 0.5 * (through.x + flow[at - 1u].x); }
     if cell.y > 0 { through.y = 0.5 * (through.y + flow[at - constants.size.x].y); }
-    let discharge = length(through);
+    let discharge = length(through + river.yz);
     return select(discharge, discharge / max(depth, 100.0 * FILM), look.overlay == 3u);
 }
 
@@ -70,6 +77,7 @@ fn overlaid(base: vec3<f32>, cell: vec2<i32>, change: f32) -> vec3<f32> {
     let measured = measure(cell);
     var share = clamp(measured / max(look.range, 1e-6), 0.0, 1.0);
     if look.overlay == 4u { share = log(1.0 + 999.0 * share) / log(1000.0); }
+    else if look.overlay == 6u { share = select(0.75 * share, 1.0, measured >= STREAM); }
     else { share = sqrt(share); }
     let step = share * 4.0;
     let lower = min(u32(step), 3u);
@@ -110,7 +118,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     spot.hollow = hollow((0.25 * dot(beside, vec4(1.0)) - ground) / l);
     spot.soil = cover[here].x;
     spot.change = change;
-    spot.wet = wetness(cover[here].y);
+    spot.wet = wetness(cover[here].y + stream_at(cell, look.rivers).x);
     let colour = overlaid(paint(look.palette, spot).colour, cell, change);
     vertices[position + 1u] = ground;
     for (var i = 0u; i < 3u; i++) {

@@ -6,12 +6,12 @@
 
 use super::{
     backend::GpuControl,
-    executor::{Executor, filled, run_orders},
+    executor::{Executor, filled, run_orders, texture},
     passes::{Pass, Passes, Source},
 };
 use crate::{
     schedule::ErosionSystems,
-    terrain::Terrain,
+    terrain::{StreamMap, Terrain},
     view::{Overlay, TerrainView, TerrainViewState, WaterView, colours::PaletteUniform},
 };
 use bevy::{
@@ -29,7 +29,8 @@ use bevy::{
         },
         render_asset::RenderAssets,
         render_resource::{
-            Buffer, BufferId, BufferUsages, ComputePassDescriptor, PipelineCache, ShaderType,
+            BindingResource, Buffer, BufferId, BufferUsages, ComputePassDescriptor, PipelineCache,
+            ShaderType, TextureFormat, TextureView,
             encase::{self, internal::WriteInto},
         },
         renderer::{RenderContext, RenderDevice, RenderGraph, RenderQueue},
@@ -56,6 +57,7 @@ struct GroundLook {
     range: f32,
     palette: PaletteUniform,
     stops: [Vec4; 5],
+    rivers: UVec4,
 }
 
 /// How water is painted; `water.wgsl` says what it means.
@@ -69,6 +71,7 @@ struct WaterLook {
     all: u32,
     thinnest: f32,
     spare: f32,
+    rivers: UVec4,
 }
 
 /// A chunk's mesh, and what it shows.
@@ -91,6 +94,11 @@ struct Canvas {
     water_look: WaterLook,
     /// The ground as it was at the start, when the GPU does not have it yet.
     before: Option<Vec<f32>>,
+    /// All rivers, when the GPU does not know how they are.
+    streams: Option<StreamMap>,
+    stream_revision: u64,
+    /// First cell and size of the box that rivers are in.
+    rivers: UVec4,
     terrain: u64,
     /// Meshes of ground and of water built so far.
     rebuilt: [u64; 2],
@@ -159,13 +167,25 @@ fn plan_painting(
     };
     canvas.ground.extend(state.ground_meshes().map(chunk));
     canvas.water.extend(state.water_meshes().map(chunk));
-    let ground_look = look_of(&view, &state);
+    let is_new = canvas.terrain != terrain.id.get();
+    if is_new || canvas.stream_revision != terrain.stream_revision() {
+        canvas.stream_revision = terrain.stream_revision();
+        let map = terrain.stream_map().unwrap_or_default();
+        canvas.rivers = UVec4::new(map.first.x, map.first.y, map.size.x, map.size.y);
+        canvas.streams = Some(map);
+        canvas.repaints = canvas.repaints.max(1);
+    }
+    let ground_look = GroundLook {
+        rivers: canvas.rivers,
+        ..look_of(&view, &state)
+    };
     let water_look = WaterLook {
         thinnest: water_view.thinnest,
+        rivers: canvas.rivers,
         ..WaterLook::default()
     };
     let rebuilt = [state.rebuilt(), state.water_rebuilt()];
-    if canvas.terrain != terrain.id.get() {
+    if is_new {
         canvas.terrain = terrain.id.get();
         canvas.before = Some(state.baseline().ground.clone());
         canvas.repaints = REPAINTS;
@@ -203,6 +223,7 @@ struct Easel {
     ground_look: GroundLook,
     water_look: WaterLook,
     before: Option<Buffer>,
+    streams: Option<TextureView>,
 }
 
 fn carry_canvas(
@@ -234,6 +255,13 @@ fn carry_canvas(
             BufferUsages::STORAGE,
             &bytes,
         ));
+    }
+    if let Some(map) = canvas.streams.take() {
+        let numbers = map.cells.iter().flat_map(Vec4::to_array);
+        let bytes: Vec<u8> = numbers.flat_map(f32::to_le_bytes).collect();
+        let format = TextureFormat::Rgba32Float;
+        let label = "erosion rivers";
+        easel.streams = Some(texture(&device, &queue, label, format, map.size, &bytes));
     }
 }
 
@@ -288,9 +316,10 @@ fn paint(
     allocator: Res<MeshAllocator>,
     meshes: Res<RenderAssets<RenderMesh>>,
 ) {
-    let (Some(passes), Some(buffers), Some(before)) =
-        (passes, executor.buffers(), easel.before.as_ref())
-    else {
+    let (Some(passes), Some(buffers)) = (passes, executor.buffers()) else {
+        return;
+    };
+    let (Some(before), Some(streams)) = (&easel.before, &easel.streams) else {
         return;
     };
     let device = context.render_device().clone();
@@ -320,6 +349,7 @@ fn paint(
             Source::List => Some(list.as_entire_binding()),
             Source::Vertices => Some(slab.buffer.as_entire_binding()),
             Source::Look => Some(look.as_entire_binding()),
+            Source::Streams => Some(BindingResource::TextureView(streams)),
             _ => None,
         });
         let layout = cache.get_bind_group_layout(layout);

@@ -5,6 +5,7 @@
 
 #import bevy_erode::gpu::state::{constants, FILM, index, inside}
 #import bevy_erode::gpu::view::chunks::{Chunk, is_changed, vertex_level}
+#import bevy_erode::gpu::view::streams::stream_at
 
 struct Look {
     // Where things lie in a vertex, and how long it is. units: words
@@ -19,15 +20,17 @@ struct Look {
     // Depth above which water is drawn. units: m
     thinnest: f32,
     spare: f32,
+    // First cell and size of the box that rivers are in.
+    rivers: vec4<u32>,
 }
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;
 @group(0) @binding(4) var<storage, read> load: array<vec2<f32>>;
 @group(0) @binding(5) var<storage, read> flow: array<vec2<f32>>;
-@group(0) @binding(6) var<storage, read> chunks: array<Chunk>;
-@group(0) @binding(7) var<storage, read_write> vertices: array<f32>;
-@group(0) @binding(8) var<uniform> look: Look;
+@group(0) @binding(7) var<storage, read> chunks: array<Chunk>;
+@group(0) @binding(8) var<storage, read_write> vertices: array<f32>;
+@group(0) @binding(9) var<uniform> look: Look;
 
 // A dry vertex beside water lies at least this far below the ground, and at
 // most that far where the land falls away. units: m
@@ -52,7 +55,7 @@ fn ground_at(cell: vec2<i32>) -> f32 {
 
 // Depth of water, zero where it is too thin to be seen.
 fn depth_at(cell: vec2<i32>) -> f32 {
-    let depth = cover[index(cell)].y;
+    let depth = cover[index(cell)].y + stream_at(cell, look.rivers).x;
     return select(0.0, depth, depth > look.thinnest);
 }
 
@@ -61,7 +64,7 @@ fn velocity_at(cell: vec2<i32>, depth: f32) -> vec2<f32> {
     var through = flow[at];
     if cell.x > 0 { through.x = 0.5 * (through.x + flow[at - 1u].x); }
     if cell.y > 0 { through.y = 0.5 * (through.y + flow[at - constants.size.x].y); }
-    return through / max(depth, 100.0 * FILM);
+    return (through + stream_at(cell, look.rivers).yz) / max(depth, 100.0 * FILM);
 }
 
 fn ramp(value: f32, start: f32, end: f32) -> f32 {
