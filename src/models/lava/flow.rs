@@ -8,7 +8,7 @@
 use super::Lava;
 use crate::{
     models::{least, most},
-    terrain::{TILE, Terrain},
+    terrain::{TILE, Terrain, relative_ground},
 };
 use bevy::math::UVec2;
 use multiversion::multiversion;
@@ -83,8 +83,9 @@ pub(super) struct Copied {
     warmth: Vec<f32>,
     /// Slopes of each cell's surface along x and y, in cells.
     slope: [Vec<f32>; 2],
-    /// Flow through each cell's east and south face.
+    /// Flow through each cell's east and south face, and the heat in it.
     flow: [Vec<f32>; 2],
+    heat_flow: [Vec<f32>; 2],
     /// The share of its wish that each cell may give.
     share: Vec<f32>,
 }
@@ -114,6 +115,7 @@ impl Copied {
             warmth: plane(),
             slope: [plane(), plane()],
             flow: [plane(), plane()],
+            heat_flow: [plane(), plane()],
             share: plane(),
         }
     }
@@ -141,18 +143,48 @@ impl Copied {
         }
         self.ground.fill(WALL);
         self.surface.fill(WALL);
+        let layers = [terrain.bedrock(), terrain.bedrock_rest(), terrain.soil()];
         for y in top..bottom {
             let cells = row(y);
+            let count = cells.len();
             let place = (y + RING - rows.start) * PITCH + left + RING - columns.start;
-            for (i, cell) in (place..).zip(cells) {
-                let ground = terrain.relative_ground(cell);
-                self.ground[i] = ground;
-                self.surface[i] = ground + depth[cell];
-                self.depth[i] = depth[cell];
-                self.warmth[i] = least(heat[cell] / most(depth[cell], 1e-20), 1.0);
-            }
+            let [bedrock, rest, soil] = layers.map(|layer| &layer[cells.clone()]);
+            load_row(
+                [bedrock, rest, soil, &depth[cells.clone()], &heat[cells]],
+                terrain.datum(),
+                &mut self.ground[place..][..count],
+                &mut self.surface[place..][..count],
+                &mut self.depth[place..][..count],
+                &mut self.warmth[place..][..count],
+            );
         }
         true
+    }
+}
+
+/// Copies a row of cells.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl",
+    "x86_64+avx2",
+    "x86_64+sse4.1"
+))]
+fn load_row(
+    layers: [&[f32]; 5],
+    datum: f32,
+    ground: &mut [f32],
+    surface: &mut [f32],
+    depth: &mut [f32],
+    warmth: &mut [f32],
+) {
+    let count = ground.len();
+    let [bedrock, rest, soil, lava, heat] = layers.map(|layer| &layer[..count]);
+    let (surface, depth) = (&mut surface[..count], &mut depth[..count]);
+    let warmth = &mut warmth[..count];
+    for x in 0..count {
+        ground[x] = relative_ground(bedrock[x], rest[x], soil[x], datum);
+        surface[x] = ground[x] + lava[x];
+        depth[x] = lava[x];
+        warmth[x] = least(heat[x] / most(lava[x], 1e-20), 1.0);
     }
 }
 
@@ -168,14 +200,18 @@ pub(super) fn flow_tile(
     result.is_set = copied.load(terrain, tile);
     result.holds = false;
     if result.is_set {
-        wish(copied, pass);
+        find_flows(copied, pass);
         give(copied, terrain, tile, result);
     }
 }
 
-/// Flows as they would be, and the share of them that each cell has.
-#[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
-fn wish(copied: &mut Copied, pass: &Pass) {
+/// Flows through all faces, as far as the giving cells have so much.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl",
+    "x86_64+avx2",
+    "x86_64+sse4.1"
+))]
+fn find_flows(copied: &mut Copied, pass: &Pass) {
     let Copied {
         size: (width, height),
         ground,
@@ -184,6 +220,7 @@ fn wish(copied: &mut Copied, pass: &Pass) {
         warmth,
         slope: [slope_x, slope_y],
         flow: [east, south],
+        heat_flow: [east_heat, south_heat],
         share,
     } = copied;
     let (width, height) = (*width, *height);
@@ -211,6 +248,37 @@ fn wish(copied: &mut Copied, pass: &Pass) {
             let most_given = MOST_GIVEN * depth[x];
             share[x] = most_given / most(most(out, most_given), 1e-30);
         }
+    }
+    for y in RING - 1..height + RING {
+        let row = y * PITCH + RING - 1;
+        let count = width + 1;
+        let (flow, heat) = (&mut east[row..][..count], &mut east_heat[row..][..count]);
+        limit_row(flow, heat, share, warmth, row, 1);
+        let (flow, heat) = (&mut south[row..][..count], &mut south_heat[row..][..count]);
+        limit_row(flow, heat, share, warmth, row, PITCH);
+    }
+}
+
+/// Makes a row's wishes into what the givers have of them, with its heat.
+#[inline(always)]
+fn limit_row(
+    flow: &mut [f32],
+    heat: &mut [f32],
+    share: &[f32],
+    warmth: &[f32],
+    row: usize,
+    step: usize,
+) {
+    let count = flow.len();
+    let heat = &mut heat[..count];
+    let (share, other_share) = (&share[row..][..count], &share[row + step..][..count]);
+    let (warmth, other_warmth) = (&warmth[row..][..count], &warmth[row + step..][..count]);
+    for x in 0..count {
+        // One of the two is zero: a selection that needs no branch.
+        let (forward, back) = (most(flow[x], 0.0), least(flow[x], 0.0));
+        let (forward, back) = (forward * share[x], back * other_share[x]);
+        flow[x] = forward + back;
+        heat[x] = forward * warmth[x] + back * other_warmth[x];
     }
 }
 
@@ -291,53 +359,75 @@ fn face_row(
 }
 
 /// Moves the lava and its heat.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl",
+    "x86_64+avx2",
+    "x86_64+sse4.1"
+))]
 fn give(copied: &Copied, terrain: &Terrain, tile: UVec2, result: &mut TileFlow) {
     let (width, height) = copied.size;
     let (columns, rows) = terrain.grid().tile_cells(tile);
-    for plane in [&mut result.depth, &mut result.rest, &mut result.heat] {
+    let TileFlow {
+        depth, rest, heat, ..
+    } = result;
+    for plane in [&mut *depth, &mut *rest, &mut *heat] {
         plane.resize(width * height, 0.0);
     }
+    let Some(lava) = terrain.lava_planes() else {
+        return;
+    };
+    let mut deepest = 0;
     for y in 0..height {
         let first = (y + RING) * PITCH + RING;
         let cell = (rows.start + y) * terrain.grid().width() + columns.start;
-        for x in 0..width {
-            let i = first + x;
-            let (depth, rest, heat) = terrain.lava_parts(cell + x);
-            let faces = [
-                copied.through(0, i - 1),
-                copied.through(0, i),
-                copied.through(1, i - PITCH),
-                copied.through(1, i),
-            ];
-            let [west, east, north, south] = faces.map(|(flow, _)| f64::from(flow));
-            // Opposite faces in pairs: mirroring the land mirrors the result.
-            let gain = (west - east) + (north - south);
-            let total = f64::from(depth) + f64::from(rest) + gain;
-            let new = most(total as f32, 0.0);
-            let [west, east, north, south] = faces.map(|(_, heat)| heat);
-            let warmed = heat + ((west - east) + (north - south));
-            let place = y * width + x;
-            result.depth[place] = new;
-            result.rest[place] = (total - f64::from(new)) as f32;
-            result.heat[place] = most(least(warmed, new), 0.0);
-            result.holds |= new > 0.0;
-        }
+        let old = lava.map(|plane| &plane[cell..][..width]);
+        let place = y * width;
+        deepest = deepest.max(give_row(
+            old,
+            [&copied.flow, &copied.heat_flow],
+            first,
+            &mut depth[place..][..width],
+            &mut rest[place..][..width],
+            &mut heat[place..][..width],
+        ));
     }
+    result.holds = deepest != 0;
 }
 
-impl Copied {
-    /// Lava and heat that really pass the east (0) or south (1) face of a cell.
-    #[inline(always)]
-    fn through(&self, axis: usize, i: usize) -> (f32, f32) {
-        let wish = self.flow[axis][i];
-        let giver = match (wish > 0.0, axis) {
-            (true, _) => i,
-            (false, 0) => i + 1,
-            (false, _) => i + PITCH,
-        };
-        let flow = wish * self.share[giver];
-        (flow, flow * self.warmth[giver])
+/// New depths, rests and heats of a row; returns the largest depth's bits.
+#[inline(always)]
+fn give_row(
+    [old_depth, old_rest, old_heat]: [&[f32]; 3],
+    [flow, heat_flow]: [&[Vec<f32>; 2]; 2],
+    first: usize,
+    depth: &mut [f32],
+    rest: &mut [f32],
+    heat: &mut [f32],
+) -> u32 {
+    let count = depth.len();
+    let (rest, heat) = (&mut rest[..count], &mut heat[..count]);
+    let (old_depth, old_rest) = (&old_depth[..count], &old_rest[..count]);
+    let old_heat = &old_heat[..count];
+    let [west, east] = [first - 1, first].map(|at| &flow[0][at..][..count]);
+    let [north, south] = [first - PITCH, first].map(|at| &flow[1][at..][..count]);
+    let [west_heat, east_heat] = [first - 1, first].map(|at| &heat_flow[0][at..][..count]);
+    let [north_heat, south_heat] = [first - PITCH, first].map(|at| &heat_flow[1][at..][..count]);
+    let mut deepest = 0;
+    for x in 0..count {
+        // Opposite faces in pairs: mirroring the land mirrors the result.
+        let gain =
+            (f64::from(west[x]) - f64::from(east[x])) + (f64::from(north[x]) - f64::from(south[x]));
+        let total = f64::from(old_depth[x]) + f64::from(old_rest[x]) + gain;
+        let new = most(total as f32, 0.0);
+        let gain = (west_heat[x] - east_heat[x]) + (north_heat[x] - south_heat[x]);
+        let warmed = old_heat[x] + gain;
+        depth[x] = new;
+        rest[x] = (total - f64::from(new)) as f32;
+        heat[x] = most(least(warmed, new), 0.0);
+        // Bits of positive numbers are ordered as the numbers are.
+        deepest = deepest.max(new.to_bits());
     }
+    deepest
 }
 
 /// Sub-steps in a second that the lava of a tile needs.
