@@ -25,8 +25,9 @@ const HOLLOW: f64 = 1.0 / 16.0;
 /// in it, and when it ran dry.
 const OPEN_CHANNEL: f64 = 0.4;
 const DRY_CHANNEL: f64 = 0.8;
-/// Speed of sediment that lost the water and found no room. units: m/s
-const CREEP: f64 = 1.0;
+/// Speed of sediment that lost the water and found no room, of that below which
+/// it settles.
+const CREEP: f64 = 0.2;
 /// Crumbs smaller than this share of the capacity settle as a whole.
 const CRUMB: f64 = 1e-3;
 
@@ -130,13 +131,14 @@ impl Sediment {
         let follow = f64::from(settings.follow);
         let attraction = f64::from(settings.attraction);
         let gravity = f64::from(settings.gravity);
+        let creep = CREEP * f64::from(settings.settling_speed);
         let farthest = CONFINED * k.radius;
         each_batch(workers, &self.particles, &mut self.scratch, |own| {
             let Some((felt, nearest)) = water.near(k, own.position) else {
                 // What found no room yet creeps down to where there is some. If
                 // it were heaped up here it would fall into the channel as a dam.
                 let slope = ground.surface(own.position).slope;
-                let velocity = slope.normalize_or_zero() * -CREEP;
+                let velocity = slope.normalize_or_zero() * -creep;
                 return SedimentParticle {
                     position: own.position + velocity * dt,
                     velocity,
