@@ -20,8 +20,9 @@ use bevy::{
 
 use super::{
     Film, Mode, Options, StageCamera, picture,
-    probe::{erosion_seconds, paint_relief},
+    probe::{erosion_seconds, paint_relief, terrain_is_drawn},
 };
+use bevy_erode::prelude::Terrain;
 
 /// How far the app's clock moves in one update while it simulates: one fixed
 /// step of Bevy's, up to the most that its virtual clock takes. units: s
@@ -35,6 +36,8 @@ const STEADY_FRAMES: u32 = 3;
 const PATIENCE: Duration = Duration::from_secs(300);
 /// A frame that takes this long past the limit will never end.
 const GRACE: Duration = Duration::from_secs(30);
+/// The first meshes may take this long before the camera goes on without them.
+const FIRST_MESHES: Duration = Duration::from_secs(20);
 /// How often to tell how far it got.
 const REPORT: Duration = Duration::from_secs(5);
 
@@ -52,6 +55,8 @@ pub struct Studio {
     mode: Mode,
     options: Options,
     began: Instant,
+    /// Whether it was told how long shaders and a frame take.
+    told_frame: bool,
 }
 
 impl Studio {
@@ -74,11 +79,27 @@ impl Studio {
             mode,
             options,
             began: Instant::now(),
+            told_frame: false,
         };
         studio.guard();
         studio.stand_still();
         studio.update()?;
+        if mode == Mode::Offscreen {
+            studio.wait_for_land()?;
+        }
         Ok(studio)
+    }
+
+    /// Lets the meshes of the land be built while no camera takes the cores.
+    fn wait_for_land(&mut self) -> Result<(), String> {
+        let began = Instant::now();
+        let is_due =
+            |world: &World| world.contains_resource::<Terrain>() && !terrain_is_drawn(world);
+        while is_due(self.app.world()) && began.elapsed() < FIRST_MESHES {
+            thread::sleep(Duration::from_millis(1));
+            self.update()?;
+        }
+        Ok(())
     }
 
     /// Takes all pictures, in order.
@@ -139,14 +160,24 @@ impl Studio {
         let target = self.film_camera(true)?;
         let began = Instant::now();
         let mut steady = 0;
+        let (mut since_steady, mut frame) = (began, Duration::ZERO);
         while steady < STEADY_FRAMES {
             self.update()?;
             let world = self.app.world();
             let complete = world.resource::<PipelinesReady>().0 && ready(world);
+            if steady == 0 {
+                since_steady = Instant::now();
+            }
             steady = if complete { steady + 1 } else { 0 };
+            frame = since_steady.elapsed() / (STEADY_FRAMES - 1);
             if began.elapsed() > PATIENCE {
                 return Err(format!("{} never got ready to be drawn", path.display()));
             }
+        }
+        if !core::mem::replace(&mut self.told_frame, true) {
+            let shaders = (since_steady - began).saturating_sub(frame).as_secs_f32();
+            let frame = frame.as_secs_f32();
+            println!("  shaders took {shaders:.1} s, and each frame takes {frame:.2} s");
         }
         self.app
             .world_mut()
