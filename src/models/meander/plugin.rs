@@ -206,7 +206,7 @@ impl Rivers {
         let other_land = own.terrain != terrain.id.get();
         let inflow = own.river.stretch().inflow;
         let same = Stretch { inflow, ..stretch } == *own.river.stretch();
-        if other_land || !same || place != *own.river.place() {
+        if other_land || !same || !own.river.runs_at(&place) {
             let new = RiverStretch::new(settings.clone(), stretch, &place, terrain)?;
             if !other_land {
                 own.river.write_back(terrain);
