@@ -29,8 +29,8 @@
 //! ```
 //!
 //! A [`SavedState`] is everything: all layers, models with what they remember,
-//! weather, springs and clock. What is loaded goes on bit by bit as if it had
-//! never been saved.
+//! rivers with all that they carry, weather, springs and clock. What is loaded
+//! goes on bit by bit as if it had never been saved.
 //!
 //! ```no_run
 //! # use bevy::prelude::*; use bevy_erode::prelude::*;

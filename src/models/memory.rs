@@ -5,6 +5,7 @@
 //! taken up by [`Solver::recall`](super::Solver::recall). Bytes that come from a
 //! file may be anything, so whatever is recalled is checked first.
 
+use core::ops::RangeInclusive;
 use thiserror::Error;
 
 /// Why a solver cannot take up what it is given. It is as it was before.
@@ -40,6 +41,11 @@ impl MemoryWriter {
     /// Writes a real number, exactly.
     pub fn real(&mut self, value: f64) {
         self.count(value.to_bits());
+    }
+
+    /// Writes whether something is so.
+    pub fn flag(&mut self, value: bool) {
+        self.count(value.into());
     }
 
     /// Writes words, for instance the bits of `f32`.
@@ -104,6 +110,30 @@ impl<'a> MemoryReader<'a> {
         let value = f64::from_le_bytes(self.take::<8>()?);
         self.ensure(value.is_finite(), "a number is not finite")?;
         Ok(value)
+    }
+
+    /// Reads a real number within a range.
+    ///
+    /// # Errors
+    /// When there is none, or one that is not in it, for that reason.
+    pub fn real_in(
+        &mut self,
+        range: RangeInclusive<f64>,
+        reason: &'static str,
+    ) -> Result<f64, MemoryError> {
+        let value = self.real()?;
+        self.ensure(range.contains(&value), reason)?;
+        Ok(value)
+    }
+
+    /// Reads whether something is so.
+    ///
+    /// # Errors
+    /// When there is nothing, or neither yes nor no.
+    pub fn flag(&mut self) -> Result<bool, MemoryError> {
+        let value = self.count()?;
+        self.ensure(value <= 1, "it says neither yes nor no")?;
+        Ok(value == 1)
     }
 
     /// Reads so many words.

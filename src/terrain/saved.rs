@@ -2,15 +2,18 @@
 //! again only if they fit.
 
 use super::{
-    Borders, Flow, Grid, LavaPlanes, Layer, Ledger, Terrain, TerrainError, TerrainId, check_layer,
-    raycast::HeightBounds, tiles::TileRevisions,
+    Borders, Flow, Grid, LavaPlanes, Layer, Ledger, StreamPatch, Terrain, TerrainError, TerrainId,
+    check_layer, raycast::HeightBounds, tiles::TileRevisions,
 };
+use bevy::math::UVec2;
 
 /// What a two-float sum's low part may be at most; it is a last place's share
 /// of a thickness or an elevation. units: m
 const MOST_REST: f32 = 1e3;
 /// No water discharges more. units: m²/s
 const MOST_DISCHARGE: f32 = 1e18;
+/// No stream is deeper or faster, nor has it laid down more. units: m, m/s
+const MOST_STREAM: f32 = 1e9;
 
 /// All of a terrain but its planes.
 #[derive(Clone, Debug)]
@@ -22,6 +25,8 @@ pub(crate) struct TerrainParts {
     pub hardness: bool,
     pub flow: bool,
     pub lava: bool,
+    /// First cell and size, in cells, of the box of each stream.
+    pub streams: Vec<[UVec2; 2]>,
     /// Newest revision of the ground and of the water.
     pub revisions: [u64; 2],
 }
@@ -37,7 +42,19 @@ impl TerrainParts {
         if self.lava {
             lengths.extend([cells; 3]);
         }
+        for [_, size] in &self.streams {
+            lengths.extend([size.x as usize * size.y as usize; 4]);
+        }
         lengths
+    }
+
+    /// Whether all streams lie on the land.
+    pub fn streams_fit(&self) -> bool {
+        let land = self.grid.size();
+        self.streams.iter().all(|&[first, size]| {
+            let least = size.cmpge(UVec2::ONE).all() && size.cmple(land).all();
+            least && first.cmple(land.saturating_sub(size)).all()
+        })
     }
 
     /// How many tiles each of the [`Terrain::tile_revisions`] has.
@@ -56,6 +73,9 @@ impl Terrain {
             hardness: self.hardness.is_some(),
             flow: self.flow.is_some(),
             lava: self.lava.is_some(),
+            streams: (self.streams.iter())
+                .map(|stream| [stream.first, stream.size])
+                .collect(),
             revisions: [self.tiles.current(), self.water_tiles.current()],
         }
     }
@@ -72,6 +92,7 @@ impl Terrain {
         if let Some(lava) = &self.lava {
             planes.extend([&lava.depth[..], &lava.rest, &lava.heat]);
         }
+        planes.extend(self.streams.iter().flat_map(|stream| stream.planes()));
         planes
     }
 
@@ -104,8 +125,6 @@ impl Terrain {
             hardness: parts.hardness.then(&mut next),
             bedrock_rest: next(),
             water_rest: next(),
-            streams: Vec::new(),
-            stream_revision: 0,
             flow: parts.flow.then(|| Flow {
                 east: next(),
                 south: next(),
@@ -117,6 +136,17 @@ impl Terrain {
                 rest: next(),
                 heat: next(),
             }),
+            streams: (parts.streams.iter())
+                .map(|&[first, size]| StreamPatch {
+                    river: StreamPatch::new_number(),
+                    first,
+                    size,
+                    depth: next(),
+                    velocity: [next(), next()],
+                    fresh: next(),
+                })
+                .collect(),
+            stream_revision: 0,
             borders,
             datum: parts.datum,
             tiles: restored(parts.revisions[0], tiles)?,
@@ -141,6 +171,9 @@ fn check(parts: &TerrainParts, planes: &[&[f32]]) -> Result<(), TerrainError> {
     if !(-1e9..=1e9).contains(&parts.datum) {
         return Err(TerrainError::Saved("datum"));
     }
+    if !parts.streams_fit() {
+        return Err(TerrainError::Saved("stream"));
+    }
     let lengths = parts.plane_lengths();
     let as_long = planes.iter().map(|plane| plane.len()).eq(lengths);
     if !as_long {
@@ -154,7 +187,8 @@ fn check(parts: &TerrainParts, planes: &[&[f32]]) -> Result<(), TerrainError> {
         check_layer(&parts.grid, layer, values)?;
     }
     let (rests, others) = others.split_at(2);
-    let (flow, lava) = others.split_at(if parts.flow { 4 } else { 0 });
+    let (flow, others) = others.split_at(if parts.flow { 4 } else { 0 });
+    let (lava, streams) = others.split_at(if parts.lava { 3 } else { 0 });
     // NaN fails the comparison, so it is found too.
     let within = |planes: &[&[f32]], most: f32| {
         let mut values = planes.iter().flat_map(|plane| plane.iter());
@@ -174,6 +208,13 @@ fn check(parts: &TerrainParts, planes: &[&[f32]]) -> Result<(), TerrainError> {
         let mut heats = heat.iter().zip(*depth);
         if !heats.all(|(heat, depth)| (0.0..=*depth).contains(heat)) {
             return Err(TerrainError::Saved("heat"));
+        }
+    }
+    let is_thick = |plane: &[f32]| plane.iter().all(|own| (0.0..=MOST_STREAM).contains(own));
+    for stream in streams.as_chunks::<4>().0 {
+        let [depth, x, z, fresh] = stream;
+        if !(is_thick(depth) && within(&[x, z], MOST_STREAM) && is_thick(fresh)) {
+            return Err(TerrainError::Saved("stream"));
         }
     }
     Ok(())

@@ -3,7 +3,10 @@
 
 use super::{Grid, TILE, Terrain};
 use bevy::math::*;
-use core::ops::Range;
+use core::{
+    ops::Range,
+    sync::atomic::{AtomicU64, Ordering},
+};
 use std::borrow::Cow;
 
 /// What is seen of one river on the box of cells around its stretch, row by row.
@@ -16,13 +19,25 @@ pub(crate) struct StreamPatch {
     pub size: UVec2,
     /// Depth of the stream. units: m
     pub depth: Vec<f32>,
-    /// Velocity of the stream along +X and +Z. units: m/s
-    pub velocity: Vec<Vec2>,
+    /// Velocity of the stream along +X and along +Z. units: m/s
+    pub velocity: [Vec<f32>; 2],
     /// Thickness of what the river laid down lately. units: m
     pub fresh: Vec<f32>,
 }
 
 impl StreamPatch {
+    /// A number that no river has yet.
+    pub fn new_number() -> u64 {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// All it has of each cell.
+    pub(super) fn planes(&self) -> [&[f32]; 4] {
+        let [x, z] = &self.velocity;
+        [&self.depth, x, z, &self.fresh]
+    }
+
     /// Place of a cell in the planes, if it lies in the box.
     fn place(&self, x: u32, y: u32) -> Option<usize> {
         let column = x.checked_sub(self.first.x).filter(|x| *x < self.size.x)?;
@@ -48,9 +63,8 @@ impl StreamPatch {
                     let cells = (row + from) as usize..(row + to) as usize;
                     match before {
                         Some(before) => {
-                            before.depth[cells.clone()] != self.depth[cells.clone()]
-                                || before.velocity[cells.clone()] != self.velocity[cells.clone()]
-                                || before.fresh[cells.clone()] != self.fresh[cells]
+                            let mut planes = before.planes().into_iter().zip(self.planes());
+                            planes.any(|(before, now)| before[cells.clone()] != now[cells.clone()])
                         }
                         None => self.depth[cells].iter().any(|depth| *depth > 0.0),
                     }
@@ -88,9 +102,9 @@ impl Terrain {
             for (place, depth) in patch.depth.iter().enumerate() {
                 let (x, y) = (place as u32 % patch.size.x, place as u32 / patch.size.x);
                 let at = patch.first + UVec2::new(x, y) - first;
-                let through = patch.velocity[place] * *depth;
+                let [x, y] = [0, 1].map(|axis| patch.velocity[axis][place] * depth);
                 cells[(at.y * size.x + at.x) as usize] +=
-                    Vec4::new(*depth, through.x, through.y, patch.fresh[place]);
+                    Vec4::new(*depth, x, y, patch.fresh[place]);
             }
         }
         Some(StreamMap { first, size, cells })
@@ -129,7 +143,8 @@ impl Terrain {
     pub(super) fn stream_discharge(&self, x: u32, y: u32) -> Vec2 {
         let own = |patch: &StreamPatch| {
             let place = patch.place(x, y)?;
-            Some(patch.velocity[place] * patch.depth[place])
+            let [x, z] = &patch.velocity;
+            Some(Vec2::new(x[place], z[place]) * patch.depth[place])
         };
         self.streams.iter().filter_map(own).sum()
     }
@@ -164,10 +179,20 @@ impl Terrain {
         &self.streams
     }
 
+    /// Where a river stands among those that are seen.
+    pub(crate) fn stream_place(&self, river: u64) -> Option<usize> {
+        self.streams.iter().position(|own| own.river == river)
+    }
+
+    /// Number of the river that is seen at a place among them.
+    pub(crate) fn river_at(&self, place: usize) -> Option<u64> {
+        self.streams.get(place).map(|own| own.river)
+    }
+
     /// Shows a river as it is now, in place of how it was. Tiles where that
     /// differs count as changed water.
     pub(crate) fn show_stream(&mut self, patch: StreamPatch) {
-        let number = self.streams.iter().position(|own| own.river == patch.river);
+        let number = self.stream_place(patch.river);
         let before = number.map(|number| &self.streams[number]);
         let tiles = patch.tiles_unlike(before, &self.grid);
         match number {
@@ -182,7 +207,7 @@ impl Terrain {
 
     /// No longer shows a river.
     pub(crate) fn hide_stream(&mut self, river: u64) {
-        let Some(number) = self.streams.iter().position(|own| own.river == river) else {
+        let Some(number) = self.stream_place(river) else {
             return;
         };
         let patch = self.streams.remove(number);

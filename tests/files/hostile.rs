@@ -8,7 +8,7 @@ use rand::Rng;
 use rand_pcg::Pcg32;
 
 /// Gives a reader every beginning of a file, and some thousand mutations.
-pub(super) fn torment(seed: u64, file: &[u8], rounds: u32, mut read: impl FnMut(&[u8])) {
+pub fn torment(seed: u64, file: &[u8], rounds: u32, mut read: impl FnMut(&[u8])) {
     for length in 0..file.len() {
         read(&file[..length]);
     }

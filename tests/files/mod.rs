@@ -4,7 +4,7 @@ mod asset;
 mod bodies;
 mod geotiff;
 mod heightmaps;
-mod hostile;
+pub mod hostile;
 mod saves;
 mod world;
 

@@ -161,31 +161,6 @@ fn settings_may_change_while_it_runs() {
 }
 
 #[test]
-fn a_saved_river_loses_nothing_and_starts_anew() {
-    let (mut app, _) = with_river();
-    update(&mut app, 400);
-    let hash = terrain(&app).state_hash();
-    let all = terrain(&app).ledger();
-    let saved = SavedState::capture(app.world_mut()).expect("a state");
-    assert_eq!(terrain(&app).state_hash(), hash, "the world stays as it is");
-    let bytes = saved.to_bytes().expect("writable");
-    let saved = SavedState::from_bytes(&bytes).expect("readable");
-    let ledger = saved.terrain().ledger();
-    assert_balanced(saved.terrain());
-    assert!((ledger.water.standing - all.water.in_rivers).abs() < 1e-6 * all.water.in_rivers);
-    assert!(ledger.solids.in_rivers.abs() < 1e-4);
-
-    let mut other = create_app();
-    saved.restore(other.world_mut()).expect("erosion");
-    update(&mut other, 100);
-    let mut rivers = other.world_mut().query::<(&MeanderingRiver, &Stretch)>();
-    let rivers: Vec<_> = rivers.iter(other.world()).collect();
-    assert_eq!(rivers, [(&settings(3), &stretch())]);
-    assert!(terrain(&other).ledger().water.in_rivers > 5e3);
-    assert_balanced(terrain(&other));
-}
-
-#[test]
 fn a_bake_ends_as_an_app_does() {
     let model = BakeModel::river(settings(3), stretch(), upper_end());
     let bake = Bake::new(land()).with_step(STEP).simulate(20.0, [model]);

@@ -6,6 +6,7 @@ mod bends;
 mod cutoff;
 mod ground;
 mod same;
+mod saves;
 mod scenes;
 mod stretch;
 mod water;

@@ -57,7 +57,10 @@ fn about_state(source: &str) -> Result<About, Failure> {
     let lines = vec![
         land.to_string(),
         format!("{:.0} m³ of soil", ledger.solids.soil),
-        format!("{:.0} m³ of water", ledger.water.standing),
+        format!(
+            "{:.0} m³ of water",
+            ledger.water.standing + ledger.water.in_rivers
+        ),
         format!(
             "{:.0} m³ of rock and earth were moved so far",
             ledger.solids.moved

@@ -23,7 +23,7 @@ pub fn read(source: &str, args: &InputArgs) -> Result<Land, Failure> {
         (scene.build_terrain().map_err(Failure::failed)?, Some(scene))
     } else if is_state(source) {
         args.refuse_for(source, "a saved state")?;
-        (read_state(source)?.into_terrain(), None)
+        (written_back(read_state(source)?)?, None)
     } else {
         let map = read_heightmap(source, &args.options()?)?;
         let terrain = map.into_terrain();
@@ -49,6 +49,16 @@ pub fn read_state(source: &str) -> Result<SavedState, Failure> {
         SaveError::File { .. } => Failure::failed(error),
         other => Failure::failed(format!("{source}: {other}")),
     })
+}
+
+/// A land that waits for no river: what its rivers carried is in its layers.
+fn written_back(state: SavedState) -> Result<Terrain, Failure> {
+    let rivers = state.rivers().map_err(Failure::failed)?;
+    let mut terrain = state.into_terrain();
+    for mut river in rivers {
+        river.write_back(&mut terrain);
+    }
+    Ok(terrain)
 }
 
 pub fn read_heightmap(source: &str, options: &HeightmapOptions) -> Result<Heightmap, Failure> {

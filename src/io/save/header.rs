@@ -1,8 +1,9 @@
 //! What a saved state says of itself, as RON: everything but planes.
 
-use super::{SaveError, SavedModel, SavedRiver, SavedSettings, SavedSolverMemory, Spring};
+use super::{SaveError, SavedModel, SavedSettings, SavedSolverMemory, Spring};
 use crate::{
     forcing::{LavaSource, WaterSink, WaterSource},
+    models::meander::{MeanderingRiver, Stretch},
     schedule::{Erosion, ErosionPace},
     terrain::{Borders, Grid, Ledger, TerrainParts},
 };
@@ -26,6 +27,9 @@ pub(super) struct Header {
     /// Not in files of before there was lava.
     #[serde(default)]
     pub lava: bool,
+    /// Not in files of before rivers were saved as they run.
+    #[serde(default)]
+    pub streams: Vec<StreamHeader>,
     pub revisions: (u64, u64),
     pub clock: Option<Clock>,
     pub pace: Option<ErosionPace>,
@@ -36,7 +40,7 @@ pub(super) struct Header {
     pub vents: Vec<Spring<LavaSource>>,
     /// Files of before there were rivers have none.
     #[serde(default)]
-    pub rivers: Vec<SavedRiver>,
+    pub rivers: Vec<RiverHeader>,
 }
 
 /// `Time<Erosion>`.
@@ -71,6 +75,48 @@ pub(super) struct SolverHeader {
     pub settings: Option<SettingsHeader>,
     /// Bytes of its memory.
     pub memory: u64,
+}
+
+/// The box of cells in which a stream is seen.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StreamHeader {
+    pub first: (u32, u32),
+    pub size: (u32, u32),
+}
+
+/// The entity of a river.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RiverHeader {
+    pub at: (f32, f32, f32),
+    /// Quaternion: x, y, z, w.
+    pub turned: (f32, f32, f32, f32),
+    pub stretch: Stretch,
+    pub settings: MeanderingRiver,
+    /// Older files have none: their rivers start anew.
+    #[serde(default)]
+    pub running: Option<RunningHeader>,
+}
+
+/// The river that runs there, with what of it is not the entity's.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunningHeader {
+    pub place: Option<PlaceHeader>,
+    pub stretch: Option<Stretch>,
+    pub settings: Option<MeanderingRiver>,
+    /// Bytes of its memory.
+    pub memory: u64,
+}
+
+/// A `Transform`.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PlaceHeader {
+    pub at: (f32, f32, f32),
+    pub turned: (f32, f32, f32, f32),
+    pub scale: (f32, f32, f32),
 }
 
 impl Clock {
@@ -108,7 +154,8 @@ impl Header {
         if !(finite(&solids) && finite(&water)) {
             return Err(SaveError::Damaged("its ledger is not finite"));
         }
-        Ok(TerrainParts {
+        let streams = self.streams.iter();
+        let parts = TerrainParts {
             grid: grid.with_origin(self.origin.into())?,
             borders: self.borders,
             datum: self.datum,
@@ -116,8 +163,16 @@ impl Header {
             hardness: self.hardness,
             flow: self.flow,
             lava: self.lava,
+            streams: streams
+                .map(|own| [own.first.into(), own.size.into()])
+                .collect(),
             revisions: self.revisions.into(),
-        })
+        };
+        // Before their planes are counted.
+        if !parts.streams_fit() {
+            return Err(SaveError::Damaged("a stream is beyond the land"));
+        }
+        Ok(parts)
     }
 
     /// Words that the body must have, if they can be counted.
@@ -131,6 +186,9 @@ impl Header {
             words = words.checked_add(model.settings.plane)?;
             words = words.checked_add(other.map_or(0, |settings| settings.plane))?;
             words = words.checked_add(solver.map_or(0, |solver| solver.memory.div_ceil(4)))?;
+        }
+        for running in self.rivers.iter().filter_map(|own| own.running.as_ref()) {
+            words = words.checked_add(running.memory.div_ceil(4))?;
         }
         Some(words)
     }

@@ -4,6 +4,7 @@ mod container;
 mod error;
 mod header;
 mod models;
+mod rivers;
 #[cfg(test)]
 mod tests;
 mod world;
@@ -14,15 +15,14 @@ pub use models::SavedSolver;
 use super::atomic;
 use crate::{
     forcing::{LavaSource, WaterSink, WaterSource},
-    models::meander::{MeanderingRiver, Stretch},
     scene::springs::Spring,
     schedule::ErosionPace,
     terrain::Terrain,
 };
 use container::{BodyReader, BodyWriter};
-use header::{Clock, Header, ModelHeader, SettingsHeader};
+use header::{Clock, Header, ModelHeader, SettingsHeader, StreamHeader};
 use models::Kind;
-use serde::{Deserialize, Serialize};
+use rivers::SavedRiver;
 use std::{
     io::{self, Write},
     path::Path,
@@ -32,7 +32,7 @@ use std::{
 const MOST_BYTES: u64 = 64 << 30;
 
 /// Everything that erosion needs to go on: terrain, models with what they
-/// remember, weather, springs and clock.
+/// remember, rivers with all that they carry, weather, springs and clock.
 ///
 /// In an app, use [`capture`](Self::capture) and [`restore`](Self::restore).
 /// Without one, a terrain and its solvers can be saved alike:
@@ -91,17 +91,6 @@ struct SavedSolverMemory {
     memory: Vec<u8>,
 }
 
-/// A river that will start anew, and its place in the world.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SavedRiver {
-    at: (f32, f32, f32),
-    /// Quaternion: x, y, z, w.
-    turned: (f32, f32, f32, f32),
-    stretch: Stretch,
-    settings: MeanderingRiver,
-}
-
 impl SavedState {
     /// A terrain alone.
     ///
@@ -142,7 +131,8 @@ impl SavedState {
         &self.terrain
     }
 
-    /// The terrain, to go on with.
+    /// The terrain, to go on with. Where there are [`rivers`](Self::rivers), their
+    /// water and sediment are not in its layers but with them.
     pub fn into_terrain(self) -> Terrain {
         self.terrain
     }
@@ -197,6 +187,10 @@ impl SavedState {
         for model in header.models {
             models.push(SavedModel::read(model, &mut body)?);
         }
+        let mut rivers = Vec::new();
+        for river in header.rivers {
+            rivers.push(SavedRiver::read(river, &mut body)?);
+        }
         body.finish()?;
         let state = Self {
             terrain: Terrain::from_parts(parts, planes, revisions)?,
@@ -206,7 +200,7 @@ impl SavedState {
             sources: header.sources,
             sinks: header.sinks,
             vents: header.vents,
-            rivers: header.rivers,
+            rivers,
         };
         state.check()?;
         Ok(state)
@@ -291,6 +285,12 @@ impl SavedState {
             hardness: parts.hardness,
             flow: parts.flow,
             lava: parts.lava,
+            streams: (parts.streams.iter())
+                .map(|[first, size]| StreamHeader {
+                    first: (*first).into(),
+                    size: (*size).into(),
+                })
+                .collect(),
             revisions: parts.revisions.into(),
             clock: self.clock,
             pace: self.pace,
@@ -298,7 +298,7 @@ impl SavedState {
             sources: self.sources.clone(),
             sinks: self.sinks.clone(),
             vents: self.vents.clone(),
-            rivers: self.rivers.clone(),
+            rivers: self.rivers.iter().map(SavedRiver::header).collect(),
         };
         let words = header.body_words(&parts).unwrap_or_default();
         container::write(file, &header.to_text()?, 4 * words, |body| {
@@ -312,6 +312,9 @@ impl SavedState {
             }
             for model in &self.models {
                 model.write(body)?;
+            }
+            for river in &self.rivers {
+                river.write(body)?;
             }
             Ok(())
         })
@@ -334,13 +337,7 @@ impl SavedModel {
                     Some(other) => Some(settings(other, body)?),
                     None => None,
                 },
-                memory: {
-                    let length = solver.memory as usize;
-                    let words = body.words(length.div_ceil(4), u32::to_le_bytes)?;
-                    let mut memory = words.into_flattened();
-                    memory.truncate(length);
-                    memory
-                },
+                memory: read_bytes(body, solver.memory)?,
             }),
             None => None,
         };
@@ -359,14 +356,26 @@ impl SavedModel {
         if let Some(settings) = &solver.settings {
             write_floats(body, &settings.plane)?;
         }
-        let (words, tail) = solver.memory.as_chunks::<4>();
-        let mut last = [0; 4];
-        last[..tail.len()].copy_from_slice(tail);
-        let count = solver.memory.len().div_ceil(4);
-        body.words(count, |word| {
-            u32::from_le_bytes(words.get(word).copied().unwrap_or(last))
-        })
+        write_bytes(body, &solver.memory)
     }
+}
+
+/// Reads so many bytes, which whole words hold.
+fn read_bytes(body: &mut BodyReader, length: u64) -> Result<Vec<u8>, SaveError> {
+    let length = length as usize;
+    let words = body.words(length.div_ceil(4), u32::to_le_bytes)?;
+    let mut bytes = words.into_flattened();
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
+fn write_bytes<W: Write>(body: &mut BodyWriter<W>, bytes: &[u8]) -> io::Result<()> {
+    let (words, tail) = bytes.as_chunks::<4>();
+    let mut last = [0; 4];
+    last[..tail.len()].copy_from_slice(tail);
+    body.words(bytes.len().div_ceil(4), |word| {
+        u32::from_le_bytes(words.get(word).copied().unwrap_or(last))
+    })
 }
 
 fn write_floats<W: Write>(body: &mut BodyWriter<W>, values: &[f32]) -> io::Result<()> {

@@ -8,10 +8,11 @@ use crate::{
         Solver,
         droplet::{DropletSolver, Droplets},
         lava::{Lava, LavaSolver},
+        meander::{MeanderingRiver, RiverStretch, Rivers, Stretch},
         pipe::{PipeModel, PipeSolver},
     },
 };
-use bevy::math::UVec2;
+use bevy::{math::UVec2, prelude::*};
 use rand::Rng;
 use rand_pcg::Pcg32;
 
@@ -39,7 +40,10 @@ fn state() -> SavedState {
     pipe.set_settings(PipeModel::default()).expect("valid");
     let mut rain = RainSolver::new(rain, &grid).expect("valid");
     let mut lava = LavaSolver::new(Lava::default(), &grid).expect("valid");
+    let (river, stretch, place) = small_river();
+    let mut river = RiverStretch::new(river, stretch, &place, &terrain).expect("valid");
     for _ in 0..3 {
+        river.step(&mut terrain, 0.5);
         lava.step(&mut terrain, 0.5);
         rain.step(&mut terrain, 0.5);
         droplets.step(&mut terrain, 0.5);
@@ -50,6 +54,7 @@ fn state() -> SavedState {
         .and_then(|state| state.with_solver(&pipe, &terrain))
         .and_then(|state| state.with_solver(&rain, &terrain))
         .and_then(|state| state.with_solver(&lava, &terrain))
+        .and_then(|state| state.with_river(&river, &terrain))
         .expect("valid");
     state.clock = Some(Clock {
         context: Default::default(),
@@ -65,6 +70,25 @@ fn state() -> SavedState {
         spring: LavaSource::default(),
     });
     state
+}
+
+/// A river for a land of 26 m × 18 m.
+fn small_river() -> (MeanderingRiver, Stretch, Transform) {
+    let settings = MeanderingRiver {
+        radius: 2.0,
+        reach: 2.0,
+        merging: 1.0,
+        particle_volume: 2.0,
+        capacity: 2.0,
+        ..MeanderingRiver::default()
+    };
+    let stretch = Stretch {
+        length: 20.0,
+        width: 12.0,
+        inflow: 10.0,
+    };
+    let place = Transform::from_xyz(-10.0, 0.0, 0.0).looking_to(Vec3::X, Vec3::Y);
+    (settings, stretch, place)
 }
 
 /// Header and body of a file.
@@ -95,10 +119,14 @@ fn try_to_go_on(bytes: &[u8]) -> bool {
     let mut pipe: Option<PipeSolver> = state.solver().expect("it was checked");
     let mut rain: Option<RainSolver> = state.solver().expect("it was checked");
     let mut lava: Option<LavaSolver> = state.solver().expect("it was checked");
+    let mut rivers = state.rivers().expect("it was checked");
     let mut terrain = state.into_terrain();
     for model in [PipeModel::default(), PipeModel::as_published()] {
         if let Some(rain) = &mut rain {
             rain.step(&mut terrain, 0.5);
+        }
+        for river in &mut rivers {
+            river.step(&mut terrain, 0.1);
         }
         if let Some(lava) = &mut lava {
             lava.step(&mut terrain, 0.5);
@@ -199,16 +227,78 @@ fn a_land_that_is_too_large_for_the_file() {
     assert!(SavedState::from_bytes(&pack(&lie, &body)).is_err());
 }
 
+/// Takes what is new out of a header.
+fn strip(header: &mut String, new: &[&str]) {
+    for new in new {
+        assert_eq!(header.matches(new).count(), 1, "{new} in {header}");
+        *header = header.replace(new, "");
+    }
+}
+
 #[test]
 fn files_of_before_there_was_lava_can_be_read() {
     let terrain = Terrain::flat(UVec2::new(5, 4), 2.0).expect("valid");
     let bytes = SavedState::of(&terrain).and_then(|state| state.to_bytes());
     let (mut header, body) = unpack(&bytes.expect("writable"));
-    for new in ["lava:false,", ",vents:[]", "lava:0.0,", "lava_carried:0.0,"] {
-        assert_eq!(header.matches(new).count(), 1, "{new} in {header}");
-        header = header.replace(new, "");
-    }
+    let new = ["lava:false,", ",vents:[]", "lava:0.0,", "lava_carried:0.0,"];
+    strip(&mut header, &new);
     let old = SavedState::from_bytes(&pack(&header, &body)).expect("readable");
     assert_eq!(old.terrain().state_hash(), terrain.state_hash());
     assert!(old.terrain().lava().is_none());
+}
+
+/// Such files have rivers written back, and their entities alone.
+#[test]
+fn rivers_of_older_files_start_anew() {
+    let plane = crate::prelude::TiltedPlane::default();
+    let plane = plane.with_slope(0.1).with_downhill(90.0);
+    let terrain = Terrain::generate(&plane, UVec2::new(13, 9), 2.0).expect("valid");
+    let hash = terrain.state_hash();
+    let mut world = World::new();
+    world.insert_resource(terrain);
+    world.spawn(small_river());
+    let bytes = SavedState::capture(&mut world).and_then(|state| state.to_bytes());
+    let (mut header, body) = unpack(&bytes.expect("writable"));
+    strip(&mut header, &["streams:[],", ",running:None"]);
+    let old = SavedState::from_bytes(&pack(&header, &body)).expect("readable");
+    assert_eq!(old.terrain().state_hash(), hash);
+    assert!(old.rivers().expect("none").is_empty());
+
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, crate::ErosionPlugin::default()));
+    app.update();
+    old.restore(app.world_mut()).expect("an app with erosion");
+    app.insert_resource(ErosionPace::StepsPerTick(1));
+    for _ in 0..20 {
+        app.update();
+    }
+    let rivers: Vec<_> = app.world().resource::<Rivers>().iter().collect();
+    let [(entity, river)] = rivers[..] else {
+        panic!("{} rivers", rivers.len());
+    };
+    let (settings, stretch, _) = small_river();
+    assert_eq!(app.world().get::<MeanderingRiver>(entity), Some(&settings));
+    assert_eq!(app.world().get::<Stretch>(entity), Some(&stretch));
+    assert!(river.carried_water() > 0.0);
+}
+
+/// A file that lies about where its streams are.
+#[test]
+fn a_stream_beyond_the_land() {
+    let (header, body) = unpack(&state().to_bytes().expect("writable"));
+    let start = header.find("streams:[").expect("a stream");
+    let end = start + header[start..].find(']').expect("its end");
+    for box_of_cells in [
+        "(first:(0,0),size:(0,5))",
+        "(first:(12,0),size:(2,1))",
+        "(first:(4294967295,0),size:(1,1))",
+        "(first:(0,0),size:(4294967295,4294967295))",
+        "",
+    ] {
+        let lie = [&header[..start + 9], box_of_cells, &header[end..]].concat();
+        assert!(
+            SavedState::from_bytes(&pack(&lie, &body)).is_err(),
+            "{box_of_cells}"
+        );
+    }
 }

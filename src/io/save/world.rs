@@ -1,28 +1,27 @@
 //! A saved state and a world: taken from it, and put into it.
 
 use super::{
-    SaveError, SavedRiver, SavedState,
+    SaveError, SavedState,
     header::Clock,
     models::{KINDS, Restore},
+    rivers::{capture_rivers, find_rivers, restore_rivers},
 };
 use crate::{
     forcing::{LavaSource, WaterSink, WaterSource},
-    models::meander::{MeanderingRiver, Rivers, Stretch},
-    scene::{
-        SceneEntity,
-        springs::{capture_springs, restore_springs},
-    },
+    models::meander::Rivers,
+    scene::springs::{capture_springs, restore_springs},
     schedule::{Erosion, ErosionPace},
     terrain::Terrain,
 };
-use bevy::{ecs::system::SystemState, prelude::*};
+use bevy::prelude::*;
 
 impl SavedState {
     /// Takes the whole state of a world: terrain, models with what they
-    /// remember, weather, springs and clock. The world stays as it is.
+    /// remember, rivers with all that they carry, weather, springs and clock. The
+    /// world stays as it is.
     ///
-    /// What rivers carry is written back into the saved terrain's layers; when
-    /// they are loaded they start anew from there, with nothing lost.
+    /// A river whose entity is gone, or no longer has its components, is written
+    /// back into the saved terrain's layers, as the next frame would do.
     ///
     /// Edits that wait for a later step are not part of it: send them again.
     ///
@@ -30,8 +29,8 @@ impl SavedState {
     /// [`ErosionStep`](crate::schedule::ErosionStep).
     ///
     /// # Errors
-    /// When there is no terrain, when the GPU is ahead of it, or something is set that cannot be, so that it
-    /// could not be loaded again.
+    /// When there is no terrain, when the GPU is ahead of it, or something is set
+    /// that cannot be, so that it could not be loaded again.
     pub fn capture(world: &mut World) -> Result<Self, SaveError> {
         let sources = capture_springs::<WaterSource>(world);
         let sinks = capture_springs::<WaterSink>(world);
@@ -45,10 +44,7 @@ impl SavedState {
         for vent in &vents {
             vent.spring.check()?;
         }
-        let rivers: Vec<SavedRiver> = find_rivers(world)
-            .into_iter()
-            .map(|(_, river)| river)
-            .collect();
+        let found = find_rivers(world);
         #[cfg(feature = "gpu")]
         if let Some(last) = world.get_resource::<crate::schedule::LastRun>()
             && last.mixes_moments
@@ -62,13 +58,19 @@ impl SavedState {
         for kind in KINDS {
             models.extend((kind.capture)(world, terrain)?);
         }
-        for river in &rivers {
-            river.check(terrain)?;
-        }
         let running = world.get_resource::<Rivers>();
+        let is_there = |river: Entity| found.iter().any(|(entity, _)| *entity == river);
+        let saved = match running {
+            Some(running) => running.written_back_but(terrain, is_there),
+            None => terrain.clone(),
+        };
+        let rivers = capture_rivers(found, running, terrain, &saved);
+        for river in &rivers {
+            river.check(&saved)?;
+        }
         let clock = world.get_resource::<Time<Erosion>>();
         Ok(Self {
-            terrain: running.map_or_else(|| terrain.clone(), |rivers| rivers.written_back(terrain)),
+            terrain: saved,
             clock: clock.map(|time| Clock {
                 context: *time.context(),
                 elapsed: time.elapsed(),
@@ -102,6 +104,7 @@ impl SavedState {
             .iter()
             .map(|kind| (kind.prepare)(self.model(kind.name), &self.terrain))
             .collect();
+        let running = self.open_rivers()?;
         for restore in prepared? {
             restore(world, &self.terrain);
         }
@@ -109,7 +112,12 @@ impl SavedState {
         // Found only now: a sink may have gone with a source.
         restore_springs(world, "sink", self.sinks);
         restore_springs(world, "vent", self.vents);
-        restore_rivers(world, self.rivers);
+        let rivers = restore_rivers(world, &self.rivers);
+        if let Some(mut own) = world.get_resource_mut::<Rivers>() {
+            let running = rivers.into_iter().zip(running);
+            let running = running.filter_map(|(entity, river)| Some((entity, river?)));
+            own.resume(&self.terrain, running);
+        }
         if let Some(clock) = self.clock
             && let Some(mut time) = world.get_resource_mut::<Time<Erosion>>()
         {
@@ -124,60 +132,5 @@ impl SavedState {
         }
         world.insert_resource(self.terrain);
         Ok(())
-    }
-}
-
-impl SavedRiver {
-    pub fn check(&self, terrain: &Terrain) -> Result<(), SaveError> {
-        let place = self.place();
-        self.stretch
-            .check_on(&self.settings, &place, terrain.grid())?;
-        Ok(())
-    }
-
-    fn place(&self) -> Transform {
-        let (x, y, z, w) = self.turned;
-        Transform::from_translation(self.at.into()).with_rotation(Quat::from_xyzw(x, y, z, w))
-    }
-}
-
-/// All rivers, where they run.
-fn find_rivers(world: &mut World) -> Vec<(Entity, SavedRiver)> {
-    type Found<'w, 's> = Query<'w, 's, (Entity, &'static MeanderingRiver, &'static Stretch)>;
-    let mut state: SystemState<(Found, TransformHelper)> = SystemState::new(world);
-    // Queries are always there to be had.
-    let Ok((rivers, places)) = state.get(world) else {
-        return Vec::new();
-    };
-    let found = rivers.iter().map(|(entity, settings, stretch)| {
-        let place = places.compute_global_transform(entity);
-        let place = place.map_or_else(|_| Transform::default(), |place| place.compute_transform());
-        let river = SavedRiver {
-            at: place.translation.into(),
-            turned: place.rotation.into(),
-            stretch: *stretch,
-            settings: settings.clone(),
-        };
-        (entity, river)
-    });
-    found.collect()
-}
-
-fn restore_rivers(world: &mut World, mut wanted: Vec<SavedRiver>) {
-    for (entity, river) in find_rivers(world) {
-        if let Some(same) = wanted.iter().position(|other| *other == river) {
-            wanted.swap_remove(same);
-        } else if world.get::<SceneEntity>(entity).is_some() {
-            world.despawn(entity);
-        } else {
-            world.entity_mut(entity).remove::<MeanderingRiver>();
-        }
-    }
-    for river in wanted {
-        let place = river.place();
-        let SavedRiver {
-            stretch, settings, ..
-        } = river;
-        world.spawn((SceneEntity, Name::new("river"), settings, stretch, place));
     }
 }

@@ -90,9 +90,9 @@ pub(super) struct Necks {
     pub cutoffs: Vec<Cutoff>,
     pub lakes: Vec<OxbowLake>,
     /// Pairs of mouths that are not full yet.
-    plugs: Vec<[Plug; 2]>,
+    pub plugs: Vec<[Plug; 2]>,
     /// Courses at the last look.
-    courses: Vec<Vec<DVec2>>,
+    pub courses: Vec<Vec<DVec2>>,
     pub since_look: f64,
 }
 

@@ -21,10 +21,10 @@ const REACH: f64 = 2.0;
 /// Levels of the bed along the courses of a river.
 #[derive(Clone, Debug)]
 pub(super) struct Grade {
-    places: Vec<DVec2>,
-    levels: Vec<f64>,
+    pub places: Vec<DVec2>,
+    pub levels: Vec<f64>,
     /// Whether a place is the last of its course.
-    last: Vec<bool>,
+    pub last: Vec<bool>,
     reach: f64,
     /// The lowest floodplain that a course came to. units: m
     pub end: f64,
@@ -48,15 +48,18 @@ impl Default for Grade {
 impl Grade {
     /// The grade along courses.
     pub fn along(settings: &MeanderingRiver, ground: &impl Ground, courses: &[Vec<DVec2>]) -> Self {
-        let mut grade = Self {
-            reach: REACH * f64::from(settings.radius),
-            ..Self::default()
-        };
+        let mut grade = Self::default();
         for course in courses {
             grade.add(settings, ground, course);
         }
-        grade.nearest = Nearest::new(&grade.places, grade.reach);
-        grade
+        grade.ready(settings)
+    }
+
+    /// The same, so that places can be found.
+    pub fn ready(mut self, settings: &MeanderingRiver) -> Self {
+        self.reach = REACH * f64::from(settings.radius);
+        self.nearest = Nearest::new(&self.places, self.reach);
+        self
     }
 
     fn add(&mut self, settings: &MeanderingRiver, ground: &impl Ground, course: &[DVec2]) {

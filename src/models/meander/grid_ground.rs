@@ -55,17 +55,17 @@ pub struct GridGround {
     width: usize,
     height: usize,
     cell: f64,
-    heights: Vec<f64>,
+    pub(super) heights: Vec<f64>,
     /// Thickness of what was laid down lately, part of the height. units: m
-    soft: Vec<f64>,
-    hardness: Option<Vec<f32>>,
+    pub(super) soft: Vec<f64>,
+    pub(super) hardness: Option<Vec<f32>>,
     /// Level of the floodplain. units: m
-    plain: Vec<f64>,
+    pub(super) plain: Vec<f64>,
     tiles_x: usize,
     /// Seconds since each tile was settled, and whether it changed since.
-    waiting: Vec<(f64, bool)>,
+    pub(super) waiting: Vec<(f64, bool)>,
     /// Tiles whose heights changed since [`take_changed`](Self::take_changed).
-    changed: Vec<bool>,
+    pub(super) changed: Vec<bool>,
     /// Where particles are not gone, if that is less than all of the grid.
     outline: Option<Outline>,
     /// Cells that may change, if those are not all.

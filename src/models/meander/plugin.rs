@@ -46,15 +46,55 @@ impl Rivers {
     }
 
     /// A copy of a terrain in which all its rivers are written back.
-    #[cfg(any(feature = "io", feature = "egui"))]
+    #[cfg(feature = "egui")]
     pub(crate) fn written_back(&self, terrain: &Terrain) -> Terrain {
+        self.written_back_but(terrain, |_| false)
+    }
+
+    /// A copy of a terrain in which its rivers are written back, but those of
+    /// some entities.
+    #[cfg(any(feature = "io", feature = "egui"))]
+    pub(crate) fn written_back_but(
+        &self,
+        terrain: &Terrain,
+        keeps: impl Fn(Entity) -> bool,
+    ) -> Terrain {
         let mut copy = terrain.clone();
         for own in &self.running {
-            if own.terrain == terrain.id.get() {
+            if own.terrain == terrain.id.get() && !keeps(own.entity) {
                 own.river.clone().write_back(&mut copy);
             }
         }
         copy
+    }
+
+    /// The river of an entity if it runs on this terrain, and its place in the
+    /// order in which they came.
+    #[cfg(feature = "io")]
+    pub(crate) fn running_on(
+        &self,
+        entity: Entity,
+        terrain: &Terrain,
+    ) -> Option<(usize, &RiverStretch)> {
+        let mut running = self.running.iter().enumerate();
+        let (place, own) = running.find(|(_, own)| own.entity == entity)?;
+        (own.terrain == terrain.id.get()).then_some((place, &own.river))
+    }
+
+    /// Goes on with these rivers on this terrain, and with no others.
+    #[cfg(feature = "io")]
+    pub(crate) fn resume(
+        &mut self,
+        terrain: &Terrain,
+        rivers: impl IntoIterator<Item = (Entity, RiverStretch)>,
+    ) {
+        let running = rivers.into_iter().map(|(entity, river)| Running {
+            entity,
+            terrain: terrain.id.get(),
+            river,
+        });
+        self.running = running.collect();
+        self.refused.clear();
     }
 }
 
@@ -206,7 +246,7 @@ impl Rivers {
         let other_land = own.terrain != terrain.id.get();
         let inflow = own.river.stretch().inflow;
         let same = Stretch { inflow, ..stretch } == *own.river.stretch();
-        if other_land || !same || place != *own.river.place() {
+        if other_land || !same || !own.river.runs_at(&place) {
             let new = RiverStretch::new(settings.clone(), stretch, &place, terrain)?;
             if !other_land {
                 own.river.write_back(terrain);

@@ -77,7 +77,7 @@ pub(super) struct Sediment {
     pub particles: Vec<SedimentParticle>,
     cells: Cells,
     scratch: Vec<SedimentParticle>,
-    next_id: u64,
+    pub next_id: u64,
 }
 
 impl Sediment {

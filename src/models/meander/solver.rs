@@ -51,8 +51,8 @@ pub struct RiverSolver<G> {
     pub(super) water: Water,
     pub(super) sediment: Sediment,
     pub(super) springs: Vec<Spring>,
-    sinks: Vec<(u64, RiverSink)>,
-    next_id: u64,
+    pub(super) sinks: Vec<(u64, RiverSink)>,
+    pub(super) next_id: u64,
     pub(super) next_drop: u64,
     /// Particles of water that came in and went out so far.
     pub(super) entered: u64,
@@ -62,12 +62,12 @@ pub struct RiverSolver<G> {
     pub(super) necks: Necks,
     pub(super) grade: Grade,
     /// Seconds since the last look at the ground, and looks so far.
-    since_look: f64,
+    pub(super) since_look: f64,
     pub(super) looks: u64,
-    since_smoothing: f64,
-    fastest: f64,
-    left: f64,
-    fed: f64,
+    pub(super) since_smoothing: f64,
+    pub(super) fastest: f64,
+    pub(super) left: f64,
+    pub(super) fed: f64,
     /// What left and was not fed in again yet. units: m³
     pub(super) waiting: f64,
     /// Where water left since [`take_gone`](Self::take_gone), if anyone asks.

@@ -68,7 +68,8 @@ pub(super) struct Spring {
     pub source: RiverSource,
     /// Part of a particle that is due.
     pub due: f64,
-    emitted: u64,
+    /// Particles so far: random numbers depend on it.
+    pub emitted: u64,
 }
 
 impl Spring {

@@ -16,13 +16,13 @@ use super::{
     grid_ground::{GridGround, Outline, over_hollows},
     ground::Ground,
     kernels::Kernels,
+    layout::{Layout, cells_around, index},
 };
 use crate::{
     parallel::Workers,
     terrain::{FILM, Grid, SettingsError, StreamPatch, TILE, Terrain, add_exactly, in_range},
 };
 use bevy::{math::*, prelude::*};
-use core::sync::atomic::{AtomicU64, Ordering};
 
 const M: &str = "MeanderingRiver";
 /// Smaller changes of the ground wait until they are worth a new mesh. units: m
@@ -37,6 +37,8 @@ const INTAKE: f64 = 1e4;
 const SPREAD: f64 = 0.4;
 /// New water runs at this share of the speed that its slope would give it.
 const ENTRY_SPEED: f64 = 0.8;
+/// Ways that differ by less are the same: a centimetre in a kilometre.
+const SAME_WAY: f32 = 1e-5;
 
 /// The stretch of the terrain that a [`MeanderingRiver`] runs on: a rectangle
 /// that begins where its entity stands and lies along its forward direction
@@ -94,7 +96,7 @@ impl Stretch {
     }
 
     /// The rectangle in world x and z, and where its upper end is.
-    fn place(&self, place: &Transform) -> Result<(Outline, DVec2), SettingsError> {
+    pub(super) fn place(&self, place: &Transform) -> Result<(Outline, DVec2), SettingsError> {
         let forward = place.forward().xz().as_dvec2();
         let start = place.translation.xz().as_dvec2();
         // NaN fails the comparison, so it is found too.
@@ -141,33 +143,33 @@ impl Stretch {
 /// ```
 #[derive(Clone, Debug)]
 pub struct RiverStretch {
-    river: RiverSolver<GridGround>,
+    pub(super) river: RiverSolver<GridGround>,
     stretch: Stretch,
     place: Transform,
-    source: SourceId,
+    pub(super) source: SourceId,
     source_at: DVec2,
     /// Number of the river among those that are seen.
-    number: u64,
-    grid: Grid,
+    pub(super) number: u64,
+    pub(super) grid: Grid,
     /// First cell of the box, and its size in cells.
     first: UVec2,
     size: UVec2,
     /// World x and z of the middle of the box: the river's origin. units: m
     origin: DVec2,
     /// The terrain's ground as it was last seen or written. units: m
-    shown: Vec<f64>,
+    pub(super) shown: Vec<f64>,
     /// The ground without what the river did: the floodplain follows it.
-    base: Vec<f64>,
+    pub(super) base: Vec<f64>,
     /// Cells, by their index in the box, whose water the river takes in.
     intake: Vec<usize>,
     /// Terrain and revision that were seen.
-    seen: (u64, u64),
-    looks: u64,
+    pub(super) seen: (u64, u64),
+    pub(super) looks: u64,
     /// The river's share of what the ledger has in rivers. units: m³
-    carried_solids: f64,
-    carried_water: f64,
+    pub(super) carried_solids: f64,
+    pub(super) carried_water: f64,
     /// Whether what leaves goes to the water layer of the cells there.
-    passes_water_on: bool,
+    pub(super) passes_water_on: bool,
 }
 
 impl RiverStretch {
@@ -182,79 +184,75 @@ impl RiverStretch {
         place: &Transform,
         terrain: &Terrain,
     ) -> Result<Self, SettingsError> {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        let grid = *terrain.grid();
-        stretch.check_on(&settings, place, &grid)?;
-        let cell = f64::from(grid.cell_size());
+        let layout = Layout::new(&settings, &stretch, place, terrain.grid())?;
         let radius = f64::from(settings.radius);
-        let (mut outline, start) = stretch.place(place)?;
-        let (first, size) = cells_around(&outline, &grid)?;
-        let corner = grid.cell_centre(first.x, first.y).xz().as_dvec2();
-        let origin = corner + (size - 1).as_dvec2() * 0.5 * cell;
-
-        let cells = (size.x * size.y) as usize;
-        let at = |i: usize| index(&grid, first, size, i);
+        let cells = layout.cells();
+        let at = |i: usize| layout.index(i);
         let shown: Vec<f64> = (0..cells).map(|i| exact_ground(terrain, at(i))).collect();
         let wrong = |error: super::GroundError| SettingsError {
             model: M,
             field: "Stretch",
             reason: error.to_string(),
         };
-        let mut ground = GridGround::new(size, cell, shown.clone()).map_err(wrong)?;
+        let mut ground = layout.ground(shown.clone()).map_err(wrong)?;
         for i in 0..cells {
             ground.harden(i, hardness(terrain, at(i)));
         }
-        outline.centre -= origin;
-        let start = start - origin;
-        // At the lower end the outermost cells have no slope of their own.
-        let holds = Outline {
-            half: DVec2::new((outline.half.x - cell).max(0.5 * cell), outline.half.y),
-            ..outline
-        };
-        let ground = ground
-            .with_outline(holds, 1.5 * cell)
-            .with_plain_over_hollows(HOLLOW * radius);
-        let intake = (0..cells)
-            .filter(|&i| {
-                let away = ground.centre(i) - start;
-                ground.is_inside(i) && away.dot(outline.along) <= radius
-            })
-            .collect();
-
-        let source_at = start + outline.along * radius.max(2.0 * cell);
-        let fall_over = outline.half.x.min(8.0 * radius);
-        let fall = ground.surface(source_at).height
-            - ground.surface(source_at + outline.along * fall_over).height;
+        let ground = ground.with_plain_over_hollows(HOLLOW * radius);
+        let Outline { along, half, .. } = layout.outline;
+        let source_at = layout.source_at(radius);
+        let fall_over = half.x.min(8.0 * radius);
+        let fall =
+            ground.surface(source_at).height - ground.surface(source_at + along * fall_over).height;
         let speed = settings.steady_speed(fall / fall_over);
         let source = RiverSource {
             position: source_at,
             spread: DVec2::splat(SPREAD * radius),
-            velocity: outline.along * (ENTRY_SPEED * speed).clamp(0.1, 20.0),
+            velocity: along * (ENTRY_SPEED * speed).clamp(0.1, 20.0),
             rate: 0.0,
         };
         let mut river = RiverSolver::new(settings, ground)?;
         let source = river.add_source(source)?;
+        let number = StreamPatch::new_number();
+        let mut new = Self::on(layout, river, stretch, place, source, number);
+        new.base.clone_from(&shown);
+        new.shown = shown;
+        new.seen = (terrain.id.get(), terrain.revision());
+        Ok(new)
+    }
+
+    /// A river that knows nothing of its terrain yet.
+    pub(super) fn on(
+        layout: Layout,
+        mut river: RiverSolver<GridGround>,
+        stretch: Stretch,
+        place: &Transform,
+        source: SourceId,
+        number: u64,
+    ) -> Self {
+        // From now on it tells where water leaves.
         river.take_gone();
-        Ok(Self {
-            river,
+        let radius = f64::from(river.settings().radius);
+        Self {
             stretch,
             place: *place,
             source,
-            source_at,
-            number: NEXT.fetch_add(1, Ordering::Relaxed),
-            grid,
-            first,
-            size,
-            origin,
-            base: shown.clone(),
-            shown,
-            intake,
-            seen: (terrain.id.get(), terrain.revision()),
+            source_at: layout.source_at(radius),
+            number,
+            grid: layout.grid,
+            first: layout.first,
+            size: layout.size,
+            origin: layout.origin,
+            base: Vec::new(),
+            shown: Vec::new(),
+            intake: layout.intake(&river.ground, radius),
+            seen: (0, 0),
             looks: 0,
             carried_solids: 0.0,
             carried_water: 0.0,
             passes_water_on: false,
-        })
+            river,
+        }
     }
 
     /// The river itself. Its coordinates are world x and z from
@@ -271,6 +269,14 @@ impl RiverStretch {
     /// Where the stretch begins and which way it lies.
     pub fn place(&self) -> &Transform {
         &self.place
+    }
+
+    /// Whether this is where it runs. A place that was made of others, or saved,
+    /// may be turned by a rounding.
+    pub(super) fn runs_at(&self, place: &Transform) -> bool {
+        let forward = |place: &Transform| place.rotation * Vec3::NEG_Z;
+        place.translation == self.place.translation
+            && forward(place).abs_diff_eq(forward(&self.place), SAME_WAY)
     }
 
     /// World x and z of the river's own origin. units: m
@@ -667,58 +673,18 @@ impl RiverStretch {
             first: self.first,
             size: self.size,
             depth: vec![0.0; cells],
-            velocity: vec![Vec2::ZERO; cells],
+            velocity: [vec![0.0; cells], vec![0.0; cells]],
             fresh: (self.river.ground.soft().iter())
                 .map(|soft| *soft as f32)
                 .collect(),
         };
         for own in self.river.stream(&workers) {
             patch.depth[own.cell] = own.depth as f32;
-            patch.velocity[own.cell] = own.velocity.as_vec2();
+            let [x, z] = &mut patch.velocity;
+            (x[own.cell], z[own.cell]) = own.velocity.as_vec2().into();
         }
         terrain.show_stream(patch);
     }
-}
-
-/// The box of cells around a rectangle in world x and z: first cell and size.
-fn cells_around(outline: &Outline, grid: &Grid) -> Result<(UVec2, UVec2), SettingsError> {
-    let across = outline.along.perp();
-    let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)].map(|(along, side)| {
-        outline.centre + outline.along * (along * outline.half.x) + across * (side * outline.half.y)
-    });
-    let half = grid.extent().as_dvec2() * 0.5;
-    let slack = 1e-3 * f64::from(grid.cell_size());
-    let middle = grid.origin().xz().as_dvec2();
-    for corner in corners {
-        if !(corner - middle).abs().cmple(half + slack).all() {
-            return Err(SettingsError {
-                model: M,
-                field: "Stretch",
-                reason: format!(
-                    "must lie on the land of {} m × {} m, but reaches x = {:.1}, z = {:.1}",
-                    grid.extent().x,
-                    grid.extent().y,
-                    corner.x,
-                    corner.y
-                ),
-            });
-        }
-    }
-    let [a, b, c, d] = corners.map(|corner| {
-        let corner = Vec3::new(corner.x as f32, 0.0, corner.y as f32);
-        grid.world_to_grid(corner)
-    });
-    let low = (a.min(b).min(c).min(d)).round().max(Vec2::ZERO).as_uvec2();
-    let high = a.max(b).max(c).max(d).round().max(Vec2::ZERO).as_uvec2();
-    let high = high.min(grid.size() - 1);
-    let low = low.min(high);
-    Ok((low, high - low + 1))
-}
-
-/// The terrain's cell of one in a box.
-fn index(grid: &Grid, first: UVec2, size: UVec2, cell: usize) -> usize {
-    let (x, y) = (cell as u32 % size.x, cell as u32 / size.x);
-    grid.index(first.x + x, first.y + y)
 }
 
 fn tile_of(grid: &Grid, cell: usize) -> usize {
