@@ -105,7 +105,7 @@ pub fn app(options: &Options, title: &str) -> App {
         .insert_resource(options.clone())
         .add_plugins(plugins.set(log))
         .add_systems(Last, move |world: &mut World, mut told: Local<bool>| {
-            if !*told && probe::terrain_is_drawn(world) {
+            if !*told && probe::terrain_is_there(world) {
                 *told = true;
                 let seconds = began.elapsed().as_secs_f32();
                 println!("  the land is there after {seconds:.1} s");

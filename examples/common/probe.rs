@@ -27,6 +27,12 @@ pub fn terrain_is_drawn(world: &World) -> bool {
     is_known && is_drawn
 }
 
+/// Whether the land has been drawn at all: its first meshes come together.
+pub fn terrain_is_there(world: &World) -> bool {
+    let drawn = world.get_resource::<TerrainViewState>();
+    drawn.is_some_and(|drawn| drawn.rebuilt() > 0)
+}
+
 /// World height of the ground at a position. units: m
 pub fn ground_height(terrain: Option<&Terrain>, position: Vec3) -> Option<f32> {
     terrain?.height_at(position)
