@@ -81,7 +81,7 @@ pub(in crate::models) fn depth_power(depth: f32) -> f32 {
     // Of the parabola in `cubed`, whose scale is 2²⁴; the whole has that of
     // `rooted`, 2⁻¹⁶.
     const SQUARE: f32 = 1.298_508 / (1u128 << 64) as f32;
-    const LINE: f32 = -3.026_758_8 / (1u64 << 40) as f32;
+    const LINE: f32 = -3.026_759 / (1u64 << 40) as f32;
     const START: f32 = 2.750_991_6 / (1u64 << 16) as f32;
     let h = least(depth, DEEPEST);
     let logarithm = h.to_bits() as i32 as f32;
@@ -98,34 +98,62 @@ fn face_depth(ground: [f32; 2], level: [f32; 2]) -> f32 {
     most(level[0], level[1]) - most(ground[0], ground[1])
 }
 
+/// What [`load_row`] needs of the row before: ground and level of its cells, old
+/// discharges between it and the row before it, between it and this one, and along
+/// it.
+pub(super) struct North<'a> {
+    pub ground: &'a [f32],
+    pub level: &'a [f32],
+    pub before: &'a [f32],
+    pub old: &'a [f32],
+    pub along: &'a [f32],
+}
+
 /// Takes a row from memory, all layers at once: the processor then waits for all
-/// at the same time. Gives ground above the datum, the water's level on it, and
-/// the discharges. Returns whether anything in the row may move.
+/// at the same time, and has the faces to the row before to work on meanwhile.
+/// Gives ground above the datum, the water's level on it, the discharges, and what
+/// those faces wish. Returns whether anything in the row may move.
+///
+/// `west` are the discharges through the cells' west faces; what comes before the
+/// first cell may be any.
 #[inline(always)]
 pub(super) fn load_row(
     source: &Source,
-    datum: f32,
+    west: &[f32],
+    north: &North,
+    step: &Step,
     ground: &mut [f32],
     level: &mut [f32],
     east: &mut [f32],
     south: &mut [f32],
+    wish: &mut [f32],
 ) -> bool {
     let n = source.bedrock.len();
     let (bedrock, rest) = (&source.bedrock[..n], &source.bedrock_rest[..n]);
     let (soil, water) = (&source.soil[..n], &source.water[..n]);
-    let suspended = &source.suspended[..n];
+    let (suspended, west) = (&source.suspended[..n], &west[..n]);
     let (old_east, old_south) = (&source.east[..n], &source.south[..n]);
     let (ground, level) = (&mut ground[..n], &mut level[..n]);
-    let (east, south) = (&mut east[..n], &mut south[..n]);
+    let (east, south, wish) = (&mut east[..n], &mut south[..n], &mut wish[..n]);
+    let (north_ground, north_level) = (&north.ground[..n], &north.level[..n]);
+    let (before, old) = (&north.before[..n], &north.old[..n]);
+    let [north_west, north_east] = shifted(north.along, n);
+    let push = Push::new(step);
     // Bits of positive numbers are ordered as the numbers are.
     let (mut deepest, mut load) = (0u32, 0u32);
     for x in 0..n {
-        let z = relative_ground(bedrock[x], rest[x], soil[x], datum);
+        let z = relative_ground(bedrock[x], rest[x], soil[x], step.datum);
         let h = z + water[x];
         ground[x] = z;
         level[x] = h;
         east[x] = old_east[x];
         south[x] = old_south[x];
+        wish[x] = push.discharge(
+            [north_ground[x], z],
+            [north_level[x], h],
+            [before[x], old[x], old_south[x]],
+            [north_west[x] + north_east[x], west[x] + old_east[x]],
+        );
         deepest = deepest.max(water[x].to_bits());
         load |= suspended[x].to_bits();
     }
@@ -143,35 +171,70 @@ struct Faces<'a> {
     across: [[&'a [f32]; 2]; 2],
 }
 
+/// Makes new discharges from old ones, before any limit.
+#[derive(Clone, Copy)]
+struct Push {
+    push: f32,
+    drag: f32,
+    calm: f32,
+    stay: f32,
+    spreading: f32,
+}
+
+impl Push {
+    fn new(step: &Step) -> Self {
+        Self {
+            push: step.push,
+            drag: step.drag,
+            calm: step.calm,
+            stay: 1.0 - 2.0 * step.calm,
+            spreading: (0.5 * SPREADING) * step.drag,
+        }
+    }
+
+    /// The discharge of a face between two cells. `old` are the old discharges of
+    /// the next face before, here, and of the next face behind; `across` twice
+    /// those that cross the face's direction in its cells.
+    #[inline(always)]
+    fn discharge(
+        &self,
+        ground: [f32; 2],
+        level: [f32; 2],
+        [before, old, behind]: [f32; 3],
+        across: [f32; 2],
+    ) -> f32 {
+        let depth = face_depth(ground, level);
+        let h = most(depth, FILM);
+        let power = depth_power(h);
+        let crossing = across[0] + across[1];
+        let size = (old * old + (crossing * crossing) * (1.0 / 16.0)).sqrt();
+        let calmed = self.stay * old + self.calm * (before + behind);
+        let pushed = calmed - (self.push * h) * (level[1] - level[0]);
+        // What flows along an axis spreads to the sides as far as the grid
+        // spreads what flows askew, but not up onto a bank with less water.
+        let straight = most(across[0].abs() - (before + old).abs(), 0.0)
+            - most(across[1].abs() - (old + behind).abs(), 0.0);
+        // Never less than the face's own depth, where that counts.
+        let deeper = most(level[0] - ground[0], level[1] - ground[1]);
+        // r·pushed + (1 − r)·f with r = power / (power + drag·size).
+        let flows = pushed * (power * deeper) + (straight * h) * (self.spreading * size);
+        let flows = flows / ((power + self.drag * size) * deeper);
+        if depth > FILM { flows } else { 0.0 }
+    }
+}
+
 impl Faces<'_> {
     /// New discharges before any limit.
     #[inline(always)]
     fn discharges(&self, step: &Step, new: &mut [f32]) {
-        let n = new.len();
-        let stay = 1.0 - 2.0 * step.calm;
-        let spreading = (0.5 * SPREADING) * step.drag;
-        for x in 0..n {
-            let [before, old, behind] = self.old.map(|row| row[x]);
-            let (ground, level) = (self.ground.map(|row| row[x]), self.level.map(|row| row[x]));
-            // Twice the discharges that cross the face's direction in its cells.
-            let across = self.across.map(|[one, other]| one[x] + other[x]);
-            let depth = face_depth(ground, level);
-            let h = most(depth, FILM);
-            let power = depth_power(h);
-            let crossing = across[0] + across[1];
-            let size = (old * old + (crossing * crossing) * (1.0 / 16.0)).sqrt();
-            let calmed = stay * old + step.calm * (before + behind);
-            let pushed = calmed - (step.push * h) * (level[1] - level[0]);
-            // What flows along an axis spreads to the sides as far as the grid
-            // spreads what flows askew, but not up onto a bank with less water.
-            let straight = most(across[0].abs() - (before + old).abs(), 0.0)
-                - most(across[1].abs() - (old + behind).abs(), 0.0);
-            // Never less than the face's own depth, where that counts.
-            let deeper = most(level[0] - ground[0], level[1] - ground[1]);
-            // r·pushed + (1 − r)·f with r = power / (power + drag·size).
-            let flows = pushed * (power * deeper) + (straight * h) * (spreading * size);
-            let flows = flows / ((power + step.drag * size) * deeper);
-            new[x] = if depth > FILM { flows } else { 0.0 };
+        let push = Push::new(step);
+        for x in 0..new.len() {
+            new[x] = push.discharge(
+                self.ground.map(|row| row[x]),
+                self.level.map(|row| row[x]),
+                self.old.map(|row| row[x]),
+                self.across.map(|[one, other]| one[x] + other[x]),
+            );
         }
     }
 }

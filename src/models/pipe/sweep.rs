@@ -9,7 +9,8 @@
 //! and written once.
 
 use super::rows::{
-    Around, Source, Step, exchange, faces_along, faces_between, limit, load_row, move_on, shares,
+    Around, North, Source, Step, exchange, faces_along, faces_between, limit, load_row, move_on,
+    shares,
 };
 use crate::{
     models::{most, rows::Rows},
@@ -208,6 +209,16 @@ fn roll<'r>(ring: &'r mut [&mut [f32]; 2], newest: usize) -> (&'r mut [f32], &'r
     }
 }
 
+/// The newest of three rolling rows, and the two before it, the nearer one first.
+fn roll_three<'r>(ring: &'r mut [&mut [f32]; 3], newest: usize) -> (&'r mut [f32], [&'r [f32]; 2]) {
+    let [a, b, c] = ring;
+    match newest % 3 {
+        0 => (a, [c, b]),
+        1 => (b, [a, c]),
+        _ => (c, [b, a]),
+    }
+}
+
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl",
     "x86_64+avx2",
@@ -263,14 +274,27 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
         // Load row `newest`.
         if newest <= height {
             let own = (first..end).contains(&newest);
-            let ground = &mut ground[at(newest) % 4];
-            let level = &mut level[at(newest) % 2];
-            let along = &mut old_along[at(newest) % 2];
-            let south = &mut old_south[at(newest) % 3];
+            let rows = [newest, newest - 1].map(|row| at(row) % 4);
+            let Ok([ground, north_ground]) = ground.get_disjoint_mut(rows) else {
+                // Two neighbours are never the same.
+                return;
+            };
+            let (level, north_level) = roll(&mut level, at(newest));
+            let (along, north_along) = roll(&mut old_along, at(newest));
+            let (south, [north_south, before]) = roll_three(&mut old_south, at(newest));
             if own {
                 let row = (newest - first) as usize;
-                let loaded: [&mut [f32]; 4] = [ground, level, along, south];
-                stirs[at(newest) % 4] = load_own_row(band, row, &strip, step.datum, loaded);
+                let north = North {
+                    ground: &north_ground[1..],
+                    level: &north_level[1..],
+                    // Beyond the north border there is no other row.
+                    before: &if newest == 0 { north_south } else { before }[1..],
+                    old: &north_south[1..],
+                    along: &north_along[1..],
+                };
+                let (wish, _) = roll(&mut wish_south, at(newest - 1));
+                let loaded: [&mut [f32]; 5] = [ground, level, along, south, wish];
+                stirs[at(newest) % 4] = load_own_row(band, row, &strip, &north, step, loaded);
             } else {
                 let number = if newest < first {
                     newest - first + 2
@@ -300,6 +324,11 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
             let (wish, _) = roll(&mut wish_south, at(row));
             let wish = &mut wish[..n];
             if stirs[at(row) % 4] || stirs[at(newest) % 4] {
+                // Those of an own row came with it, but for the first, for which
+                // the discharge to its west was not known. The band's first cell
+                // has no neighbour in memory, so that all of its row was not.
+                let came = (first..end).contains(&newest) && (newest > first || !at_west);
+                let count = if came { 1 } else { n };
                 faces_between(
                     [&ground[at(row) % 4][1..], &ground[at(newest) % 4][1..]],
                     [&level[at(row) % 2][1..], &level[at(newest) % 2][1..]],
@@ -307,7 +336,7 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
                     [row.max(0) - 1, row, newest].map(|row| &old_south[at(row) % 3][1..]),
                     [row, newest].map(|row| &old_along[at(row) % 2][1..]),
                     step,
-                    wish,
+                    &mut wish[..count],
                 );
                 let border = match row {
                     -1 => Some((band.borders.north, -1.0)),
@@ -485,16 +514,18 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
 }
 
 /// Loads a row of the band, and the ground and level of the cells beside the
-/// strip.
+/// strip. What the face of its first cell to the row before wishes is not right
+/// yet.
 #[inline(always)]
 fn load_own_row(
     band: &Band,
     row: usize,
     strip: &Range<usize>,
-    datum: f32,
-    [ground, level, along, south]: [&mut [f32]; 4],
+    north: &North,
+    step: &Step,
+    [ground, level, along, south, wish]: [&mut [f32]; 5],
 ) -> bool {
-    let n = strip.len();
+    let (n, datum) = (strip.len(), step.datum);
     let cells = row * band.width + strip.start..row * band.width + strip.end;
     let source = Source {
         bedrock: &band.bedrock[cells.clone()],
@@ -505,13 +536,17 @@ fn load_own_row(
         east: &band.east[cells.clone()],
         south: &band.south[cells.clone()],
     };
+    let west = &band.east[cells.start.saturating_sub(1)..];
     let mut stirs = load_row(
         &source,
-        datum,
+        west,
+        north,
+        step,
         &mut ground[1..=n],
         &mut level[1..=n],
         &mut along[2..n + 2],
         &mut south[1..=n],
+        wish,
     );
     let beside = |cell: usize| {
         let (bedrock, rest) = (band.bedrock[cell], band.bedrock_rest[cell]);
