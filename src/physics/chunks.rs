@@ -33,8 +33,8 @@ pub struct TerrainCollider {
 /// How far an engine's colliders have come.
 #[derive(Resource)]
 pub struct TerrainColliderState<E: PhysicsEngine> {
-    /// The terrain and the revision of it that were looked at.
-    seen: Option<(u64, u64)>,
+    /// The terrain and the revisions of its ground and lava that were looked at.
+    seen: Option<(u64, [u64; 2])>,
     grid: Option<Grid>,
     wanted: Wanted,
     pieces: Vec<Option<Piece<E>>>,
@@ -84,9 +84,7 @@ impl<E: PhysicsEngine> TerrainColliderState<E> {
     /// Whether all colliders that are wanted are there and show the terrain as
     /// it is.
     pub fn is_settled(&self, terrain: &Terrain) -> bool {
-        self.seen == Some((terrain.id.get(), terrain.revision()))
-            && self.queue.is_empty()
-            && self.building.is_empty()
+        self.seen == Some(now(terrain)) && self.queue.is_empty() && self.building.is_empty()
     }
 
     /// Colliders built so far.
@@ -117,6 +115,12 @@ impl<E: PhysicsEngine> TerrainColliderState<E> {
     }
 }
 
+/// The terrain and its revisions of ground and lava.
+fn now(terrain: &Terrain) -> (u64, [u64; 2]) {
+    let revisions = [terrain.revision(), terrain.lava_revision()];
+    (terrain.id.get(), revisions)
+}
+
 fn coord(number: usize, chunks: UVec2) -> UVec2 {
     UVec2::new(number as u32 % chunks.x, number as u32 / chunks.x)
 }
@@ -138,7 +142,7 @@ pub(super) fn follow_terrain<E: PhysicsEngine>(
     };
     let grid = terrain.grid();
     let count = grid.chunks().element_product() as usize;
-    let now = (terrain.id.get(), terrain.revision());
+    let now = now(&terrain);
     let another = state.seen.is_none_or(|(id, _)| id != now.0);
     if state.grid != Some(*grid) {
         state.forget(&mut commands);
@@ -148,15 +152,16 @@ pub(super) fn follow_terrain<E: PhysicsEngine>(
     }
     let since = match state.seen {
         // Another land on the same place: the old ground stands until it is ready.
-        Some((_, revision)) if !another => revision,
-        _ => 0,
+        Some((_, revisions)) if !another => revisions,
+        _ => [0; 2],
     };
     state.seen = Some(now);
     if count == 0 {
         return;
     }
     if since != now.1 {
-        for number in terrain.chunks_changed_since(since) {
+        let lava = terrain.lava_chunks_changed_since(since[1]);
+        for number in terrain.chunks_changed_since(since[0]).chain(lava) {
             if state.standing.contains(&number) || state.wanted.contains(number) {
                 state.queue.push(number);
             }

@@ -92,7 +92,7 @@ impl ChunkPlace {
 }
 
 /// A copy of a chunk's ground, so that its collider can be built while the
-/// simulation goes on.
+/// simulation goes on. Lava counts as ground: it is heavier than what falls on it.
 #[derive(Clone, Debug)]
 pub struct ChunkHeights {
     /// Which cells they are.
@@ -115,8 +115,14 @@ impl ChunkHeights {
             let row = grid.index(place.from.x, y)..grid.index(place.to.x, y) + 1;
             let layers = terrain.bedrock()[row.clone()]
                 .iter()
-                .zip(&terrain.soil()[row]);
+                .zip(&terrain.soil()[row.clone()]);
+            let start = rows.len();
             rows.extend(layers.map(|(bedrock, soil)| bedrock + soil));
+            if let Some(lava) = terrain.lava() {
+                for (height, lava) in rows[start..].iter_mut().zip(&lava[row]) {
+                    *height += lava;
+                }
+            }
         }
         let base = base.unwrap_or_else(|| {
             let lowest = rows.iter().copied().fold(f32::INFINITY, f32::min);

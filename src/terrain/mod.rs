@@ -370,6 +370,15 @@ impl Terrain {
             .chunks_changed_since(revision, self.grid.chunks())
     }
 
+    /// The same for lava.
+    pub(crate) fn lava_chunks_changed_since(
+        &self,
+        revision: u64,
+    ) -> impl Iterator<Item = usize> + '_ {
+        let chunks = self.grid.chunks();
+        self.lava_tiles.chunks_changed_since(revision, chunks)
+    }
+
     /// The number of the newest change of water or of what it carries.
     pub fn water_revision(&self) -> u64 {
         self.water_tiles.current()

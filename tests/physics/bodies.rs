@@ -188,3 +188,38 @@ pub fn nothing_falls_through_ground_that_is_eroded_and_dug<L: Lab>() {
         "most are on the land still"
     );
 }
+
+pub fn lava_bears_what_falls_on_it<L: Lab>() {
+    let land = Terrain::flat(UVec2::splat(100), 1.0).expect("valid");
+    let mut app = settled_app::<L>(land);
+    let ball = app
+        .world_mut()
+        .spawn((L::ball(0.5), Transform::from_xyz(10.0, 6.0, -7.0)))
+        .id();
+    let dry = app
+        .world_mut()
+        .spawn((L::ball(0.5), Transform::from_xyz(-30.0, 6.0, -7.0)))
+        .id();
+    // It comes while they fall, over the border of two chunks.
+    let depths = (0..100 * 100).map(|cell| if cell % 100 > 40 { 2.0 } else { 0.0 });
+    let depths = depths.collect();
+    let mut terrain = app.world_mut().resource_mut::<Terrain>();
+    terrain.set_layer(Layer::Lava, depths).expect("valid");
+    settle::<L>(&mut app);
+    for _ in 0..300 {
+        ticks(&mut app, 1);
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    let rests = |body: Entity| position(&app, body).y;
+    assert!((rests(ball) - 2.5).abs() < 0.05, "{}", rests(ball));
+    assert!((rests(dry) - 0.5).abs() < 0.05, "{}", rests(dry));
+    // Gone again, it bears nothing.
+    let mut terrain = app.world_mut().resource_mut::<Terrain>();
+    terrain
+        .set_layer(Layer::Lava, vec![0.0; 100 * 100])
+        .expect("valid");
+    settle::<L>(&mut app);
+    ticks(&mut app, 200);
+    let at = position(&app, ball).y;
+    assert!((at - 0.5).abs() < 0.05, "{at}");
+}

@@ -137,7 +137,7 @@ macro_rules! tests_with {
         $crate::physics::tests_with!($lab: sliding: a_border_slows_a_sliding_box_no_more_than_other_ground);
         $crate::physics::tests_with!($lab: bodies: dropped_balls_come_to_rest_on_the_ground,
             rising_ground_carries_sleeping_bodies, ground_that_sinks_wakes_the_sleeping,
-            nothing_falls_through_ground_that_is_eroded_and_dug,
+            nothing_falls_through_ground_that_is_eroded_and_dug, lava_bears_what_falls_on_it,
             bodies_above_ground_that_comes_late_are_saved);
         $crate::physics::tests_with!($lab: upkeep: only_changed_chunks_are_built,
             no_more_than_allowed_are_built_in_a_frame, the_nearest_to_bodies_are_built_first,
