@@ -370,11 +370,8 @@ impl Terrain {
             .chunks_changed_since(revision, self.grid.chunks())
     }
 
-    /// The same for lava.
-    pub(crate) fn lava_chunks_changed_since(
-        &self,
-        revision: u64,
-    ) -> impl Iterator<Item = usize> + '_ {
+    /// The same for lava, after one of [its revisions](Self::lava_revision).
+    pub fn lava_chunks_changed_since(&self, revision: u64) -> impl Iterator<Item = usize> + '_ {
         let chunks = self.grid.chunks();
         self.lava_tiles.chunks_changed_since(revision, chunks)
     }
