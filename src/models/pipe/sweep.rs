@@ -620,14 +620,8 @@ fn finish_row(
             band.report.ground_changed[tile] = any != 0;
         }
         let water = &band.water[row * band.width + from..row * band.width + to];
-        let is_wet = |depth: Option<&f32>| depth.is_some_and(|&depth| depth > FILM);
         let known = band.tiles[tile] & wet::ANY != 0 && !northmost && !southmost;
-        if known {
-            let edges = is_wet(water.first()) || is_wet(water.last());
-            if edges {
-                band.tiles[tile] |= wet::row(water, false, false);
-            }
-        } else if deepest(water) > FILM {
+        if known || deepest(water) > FILM {
             band.tiles[tile] |= wet::row(water, northmost, southmost);
         }
         from = to;
