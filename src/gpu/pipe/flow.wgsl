@@ -69,6 +69,9 @@ fn old_faces(cell: vec2<i32>) -> vec2<f32> {
     return faces;
 }
 
+// No water runs stronger through a metre of width. units: m²/s
+const STRONGEST: f32 = 1e7;
+
 // The new discharge of a face before any limit. `across` are twice the old
 // discharges that cross its direction in its two cells.
 fn face(share: f32, a: u32, b: u32, was: f32, before: f32, behind: f32, across: vec2<f32>) -> f32 {
@@ -84,7 +87,7 @@ fn face(share: f32, a: u32, b: u32, was: f32, before: f32, behind: f32, across: 
     let spread = (SPREADING * 0.5) * straight * (h / max(deeper, h));
     let ratio = power / (power + constants.drag * share * size);
     let now = pushed * ratio + spread * (1.0 - ratio);
-    return select(0.0, now, depth > FILM);
+    return select(0.0, clamp(now, -STRONGEST, STRONGEST), depth > FILM);
 }
 
 // What a border allows of a discharge; `outward` is +1 or -1.
