@@ -142,23 +142,23 @@ fn float(ground: TerrainQuery, mut boats: Query<(&mut Boat, &mut Transform)>, ti
     let dt = time.delta_secs();
     for (mut boat, mut place) in &mut boats {
         let here = place.translation;
-        let (Some(land), Some(depth)) = (ground.height(here), ground.water_depth(here)) else {
+        let (Some(land), Some(water)) = (ground.ground(here), ground.water(here)) else {
             // Over the border: back to the pier.
             *boat = Boat::default();
             place.translation = PIER;
             continue;
         };
-        let current = ground.velocity(here).unwrap_or_default();
         // Deep water carries a boat along; on the ground it stands.
-        let afloat = (depth / 0.5).clamp(0.0, 1.0);
-        let velocity = boat.velocity.lerp(current * afloat, (2.0 * dt).min(1.0));
+        let afloat = (water.depth / 0.5).clamp(0.0, 1.0);
+        let current = water.velocity * afloat;
+        let velocity = boat.velocity.lerp(current, (2.0 * dt).min(1.0));
         boat.velocity = velocity;
-        let surface = ground.water_surface(here).unwrap_or(land).max(land);
+        let surface = water.surface.unwrap_or(land.height).max(land.height);
         let height = here.y + (surface + 0.3 - here.y) * (6.0 * dt).min(1.0);
         place.translation += Vec3::new(velocity.x, 0.0, velocity.y) * dt;
-        place.translation.y = height.max(land + 0.3);
+        place.translation.y = height.max(land.height + 0.3);
         // The bow follows the current, and the deck the ground when aground.
-        let up = ground.normal(here).unwrap_or(Vec3::Y).lerp(Vec3::Y, afloat);
+        let up = land.normal.lerp(Vec3::Y, afloat);
         if velocity.length() > 0.1 {
             let ahead = Vec3::new(velocity.x, 0.0, velocity.y);
             let heading = place.looking_to(-ahead, up).rotation;

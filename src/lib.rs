@@ -65,7 +65,7 @@ pub mod prelude {
         },
         terrain::{
             Border, Borders, Flow, Grid, GroundPoint, Layer, Ledger, SettingsError, Terrain,
-            TerrainError, TerrainHit, landform::*,
+            TerrainError, TerrainHit, WaterPoint, landform::*,
         },
     };
 

@@ -1,6 +1,6 @@
 //! What gameplay code asks the terrain.
 
-use crate::terrain::{Grid, GroundPoint, Layer, Terrain, TerrainHit};
+use crate::terrain::{Grid, GroundPoint, Layer, Terrain, TerrainHit, WaterPoint};
 use bevy::{ecs::system::SystemParam, math::*, prelude::*};
 
 /// Reads the terrain at world positions; a system parameter. Every method gives
@@ -59,12 +59,17 @@ impl TerrainQuery<'_> {
     /// Erosion steps by which the answers at a place may be behind; see
     /// [`age`](Self::age).
     pub fn age_at(&self, at: Vec3) -> Option<u64> {
-        let cell = self.grid()?.cell_at(at)?;
+        let grid = self.grid()?;
+        grid.cell_at(at)?;
         #[cfg(feature = "gpu")]
         if let Some(control) = &self.control {
-            return Some(control.age(cell / crate::terrain::TILE));
+            // Answers come from the four cells around the place.
+            let from = grid.world_to_grid(at).floor().max(Vec2::ZERO).as_uvec2();
+            let corners = [(0, 0), (1, 0), (0, 1), (1, 1)].map(UVec2::from);
+            let cells = corners.map(|corner| (from + corner).min(grid.size() - 1));
+            let ages = cells.map(|cell| control.age(cell / crate::terrain::TILE));
+            return ages.into_iter().max();
         }
-        let _ = cell;
         Some(0)
     }
 
@@ -86,11 +91,33 @@ impl TerrainQuery<'_> {
     /// Height and normal of the ground at many places, on all compute threads.
     /// Without a terrain all are `None`.
     pub fn ground_all(&self, places: &[Vec3], points: &mut Vec<Option<GroundPoint>>) {
+        self.look_up_all(places, points, Terrain::ground_at);
+    }
+
+    /// Any lookup for many keys at once, on all compute threads. Without a
+    /// terrain all values are `None`.
+    ///
+    /// ```
+    /// # use bevy::prelude::*;
+    /// # use bevy_erode::prelude::*;
+    /// fn slide(ground: TerrainQuery, stones: Query<&Transform>) {
+    ///     let places: Vec<Vec3> = stones.iter().map(|stone| stone.translation).collect();
+    ///     let mut slopes = Vec::new();
+    ///     ground.look_up_all(&places, &mut slopes, Terrain::slope_at);
+    /// }
+    /// # bevy::ecs::system::assert_is_system(slide);
+    /// ```
+    pub fn look_up_all<K: Copy + Sync, V: Clone + Send>(
+        &self,
+        keys: &[K],
+        values: &mut Vec<Option<V>>,
+        look: impl Fn(&Terrain, K) -> Option<V> + Sync,
+    ) {
         match self.terrain() {
-            Some(terrain) => terrain.ground_at_all(places, points),
+            Some(terrain) => terrain.look_up_all(keys, values, look),
             None => {
-                points.clear();
-                points.resize(places.len(), None);
+                values.clear();
+                values.resize(keys.len(), None);
             }
         }
     }
@@ -120,6 +147,17 @@ impl TerrainQuery<'_> {
         self.terrain()?.water_surface_at(at)
     }
 
+    /// Depth, surface, velocity and discharge of the water.
+    pub fn water(&self, at: Vec3) -> Option<WaterPoint> {
+        self.terrain()?.water_at(at)
+    }
+
+    /// Depth, surface, velocity and discharge of the water at many places, on
+    /// all compute threads. Without a terrain all are `None`.
+    pub fn water_all(&self, places: &[Vec3], points: &mut Vec<Option<WaterPoint>>) {
+        self.look_up_all(places, points, Terrain::water_at);
+    }
+
     /// Velocity of the water along +X and +Z. units: m/s
     pub fn velocity(&self, at: Vec3) -> Option<Vec2> {
         self.terrain()?.velocity_at(at)
@@ -138,12 +176,6 @@ impl TerrainQuery<'_> {
     /// Where many rays first meet the ground, on all compute threads. Without a
     /// terrain all are `None`.
     pub fn raycast_all(&self, rays: &[Ray3d], far: f32, hits: &mut Vec<Option<TerrainHit>>) {
-        match self.terrain() {
-            Some(terrain) => terrain.raycast_all(rays, far, hits),
-            None => {
-                hits.clear();
-                hits.resize(rays.len(), None);
-            }
-        }
+        self.look_up_all(rays, hits, |terrain, ray| terrain.raycast(ray, far));
     }
 }

@@ -248,6 +248,50 @@ fn water_is_level_and_flows() {
 }
 
 #[test]
+fn many_places_are_answered_as_one_is() {
+    let mut terrain = hills(3);
+    let cells = terrain.grid().cells();
+    terrain
+        .set_layer(Layer::Water, vec![0.3; cells])
+        .expect("valid");
+    let mut solver = PipeSolver::new(PipeModel::default(), terrain.grid()).expect("valid");
+    for _ in 0..40 {
+        solver.step(&mut terrain, 0.05);
+    }
+    let mut dice = Pcg64::seed_from_u64(8);
+    // More than one worker's share, some beyond the land, one nowhere.
+    let mut places: Vec<Vec3> = (0..5000)
+        .map(|_| somewhere(&mut dice, &terrain) * 1.05)
+        .collect();
+    places.push(Vec3::NAN);
+    let (mut water, mut slopes, mut soil) = (vec![None; 3], Vec::new(), Vec::new());
+    terrain.water_at_all(&places, &mut water);
+    terrain.look_up_all(&places, &mut slopes, Terrain::slope_at);
+    terrain.look_up_all(&places, &mut soil, |terrain, at| {
+        terrain.layer_at(Layer::Soil, at)
+    });
+    assert_eq!(water.len(), places.len());
+    let (mut outside, mut dry, mut moving) = (0, 0, 0);
+    for (i, &at) in places.iter().enumerate() {
+        assert_eq!(slopes[i], terrain.slope_at(at));
+        assert_eq!(soil[i], terrain.layer_at(Layer::Soil, at));
+        let Some(point) = water[i] else {
+            outside += 1;
+            assert_eq!(terrain.water_depth_at(at), None);
+            continue;
+        };
+        assert_eq!(Some(point.depth), terrain.water_depth_at(at));
+        assert_eq!(point.surface, terrain.water_surface_at(at));
+        assert_eq!(Some(point.velocity), terrain.velocity_at(at));
+        assert_eq!(Some(point.discharge), terrain.discharge_at(at));
+        dry += usize::from(point.surface.is_none());
+        moving += usize::from(point.velocity.length() > 0.1);
+    }
+    assert!(outside > 100 && moving > 1000, "{outside} {dry} {moving}");
+    assert!(water[5000].is_none());
+}
+
+#[test]
 fn a_system_may_ask() {
     #[derive(Resource, Default)]
     struct Answers(Vec<Option<f32>>, usize);
@@ -261,7 +305,19 @@ fn a_system_may_ask() {
         let mut hits = Vec::new();
         let ray = Ray3d::new(Vec3::Y * 500.0, Dir3::NEG_Y);
         ground.raycast_all(&[ray; 2], 1e4, &mut hits);
+        let mut water = vec![None; 7];
+        ground.water_all(&[Vec3::ZERO; 4], &mut water);
+        let mut depths = Vec::new();
+        ground.look_up_all(&[Vec3::ZERO; 5], &mut depths, Terrain::water_depth_at);
         assert_eq!((points.len(), hits.len()), (3, 2));
+        assert_eq!((water.len(), depths.len()), (4, 5));
+        let here = Vec3::ZERO;
+        assert!(water.iter().all(|point| *point == ground.water(here)));
+        assert!(
+            depths
+                .iter()
+                .all(|depth| *depth == ground.water_depth(here))
+        );
         answers.1 += hits.iter().flatten().count();
     }
     let mut app = App::new();

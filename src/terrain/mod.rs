@@ -31,7 +31,7 @@ pub use landform::Landform;
 pub(crate) use lava::LavaPlanes;
 pub use ledger::{Ledger, SolidsLedger, WaterLedger};
 pub use raycast::TerrainHit;
-pub use sample::GroundPoint;
+pub use sample::{GroundPoint, WaterPoint};
 #[cfg(all(feature = "gpu", feature = "render"))]
 pub(crate) use stream::StreamMap;
 pub(crate) use stream::StreamPatch;

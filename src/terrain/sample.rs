@@ -17,6 +17,21 @@ pub struct GroundPoint {
     pub normal: Vec3,
 }
 
+/// The water at a position.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WaterPoint {
+    /// Depth, as of [`Terrain::water_depth_at`]. units: m
+    pub depth: f32,
+    /// World height of the surface, `None` where it is dry, as of
+    /// [`Terrain::water_surface_at`]. units: m
+    pub surface: Option<f32>,
+    /// Along +X and +Z, as of [`Terrain::velocity_at`]. units: m/s
+    pub velocity: Vec2,
+    /// Per metre of width along +X and +Z, as of [`Terrain::discharge_at`].
+    /// units: m²/s
+    pub discharge: Vec2,
+}
+
 impl Terrain {
     /// Height and normal of the ground at a position (its y is ignored): the
     /// same as [`height_at`](Self::height_at) and [`normal_at`](Self::normal_at),
@@ -68,28 +83,49 @@ impl Terrain {
     /// [`ground_at`](Self::ground_at) for many positions, on all of Bevy's
     /// compute threads. `points` gets a value for each position.
     pub fn ground_at_all(&self, positions: &[Vec3], points: &mut Vec<Option<GroundPoint>>) {
-        self.look_up(positions, points, |position| self.ground_at(position));
+        self.look_up_all(positions, points, Self::ground_at);
+    }
+
+    /// [`water_at`](Self::water_at) for many positions, on all of Bevy's
+    /// compute threads. `points` gets a value for each position.
+    pub fn water_at_all(&self, positions: &[Vec3], points: &mut Vec<Option<WaterPoint>>) {
+        self.look_up_all(positions, points, Self::water_at);
     }
 
     /// [`raycast`](Self::raycast) for many rays, on all of Bevy's compute
     /// threads. `hits` gets a value for each ray.
     pub fn raycast_all(&self, rays: &[Ray3d], far: f32, hits: &mut Vec<Option<super::TerrainHit>>) {
-        self.look_up(rays, hits, |ray| self.raycast(ray, far));
+        self.look_up_all(rays, hits, |terrain, ray| terrain.raycast(ray, far));
     }
 
     /// Any lookup for many keys at once, on all of Bevy's compute threads.
-    fn look_up<K: Copy + Sync, V: Clone + Send>(
+    /// `values` gets a value for each key.
+    ///
+    /// ```
+    /// # use bevy::math::{UVec2, Vec2, Vec3};
+    /// # use bevy_erode::prelude::*;
+    /// # let terrain = Terrain::flat(UVec2::splat(64), 1.0)?;
+    /// let places = [Vec3::ZERO, Vec3::X * 500.0];
+    /// let mut slopes = Vec::new();
+    /// terrain.look_up_all(&places, &mut slopes, Terrain::slope_at);
+    /// assert_eq!(slopes, [Some(Vec2::ZERO), None]);
+    ///
+    /// let mut soil = Vec::new();
+    /// terrain.look_up_all(&places, &mut soil, |terrain, at| terrain.layer_at(Layer::Soil, at));
+    /// # Ok::<(), TerrainError>(())
+    /// ```
+    pub fn look_up_all<K: Copy + Sync, V: Clone + Send>(
         &self,
         keys: &[K],
         values: &mut Vec<Option<V>>,
-        look: impl Fn(K) -> Option<V> + Sync,
+        look: impl Fn(&Self, K) -> Option<V> + Sync,
     ) {
         values.clear();
         values.resize(keys.len(), None);
         let parts = keys.chunks(BATCH).zip(values.chunks_mut(BATCH));
         Workers::global().each(parts, |(keys, values)| {
             for (key, value) in keys.iter().zip(values) {
-                *value = look(*key);
+                *value = look(self, *key);
             }
         });
     }
@@ -104,7 +140,19 @@ impl Terrain {
     /// Depth of the water at a position (its y is ignored), that of rivers too.
     /// units: m
     pub fn water_depth_at(&self, position: Vec3) -> Option<f32> {
-        Some(self.patch(position)?.blend(|i| self.depth_of(i)))
+        Some(self.patch(position)?.water_depth(self))
+    }
+
+    /// Depth, surface, velocity and discharge of the water at a position (its y
+    /// is ignored), at once.
+    pub fn water_at(&self, position: Vec3) -> Option<WaterPoint> {
+        let patch = self.patch(position)?;
+        Some(WaterPoint {
+            depth: patch.water_depth(self),
+            surface: patch.water_surface(self),
+            velocity: patch.velocity(self),
+            discharge: patch.discharge(self),
+        })
     }
 
     /// Thickness of the lava at a position (its y is ignored). units: m
@@ -116,32 +164,19 @@ impl Terrain {
     /// `None` where it is dry. Between wet and dry cells it goes on level, into
     /// the bank. units: m
     pub fn water_surface_at(&self, position: Vec3) -> Option<f32> {
-        let patch = self.patch(position)?;
-        let [mut level, mut weight] = [0.0, 0.0];
-        for (cell, share) in patch.shares() {
-            let depth = self.depth_of(cell);
-            if depth > super::FILM {
-                level += share * (self.ground(cell) + depth);
-                weight += share;
-            }
-        }
-        let level = (weight > 0.0).then(|| level / weight)?;
-        let ground = patch.blend(|i| self.ground(i));
-        (level > ground).then(|| level + self.grid().origin().y)
+        self.patch(position)?.water_surface(self)
     }
 
     /// Velocity of the water at a position (its y is ignored), along +X and +Z.
     /// Zero where it is dry or no water model has run. units: m/s
     pub fn velocity_at(&self, position: Vec3) -> Option<Vec2> {
-        let patch = self.patch(position)?;
-        Some(patch.blend_vectors(|x, y| self.velocity(x, y), self.grid().width()))
+        Some(self.patch(position)?.velocity(self))
     }
 
     /// Discharge of the water per metre of width at a position (its y is
     /// ignored), along +X and +Z. units: m²/s
     pub fn discharge_at(&self, position: Vec3) -> Option<Vec2> {
-        let patch = self.patch(position)?;
-        Some(patch.blend_vectors(|x, y| self.discharge(x, y), self.grid().width()))
+        Some(self.patch(position)?.discharge(self))
     }
 
     /// World height of the ground at a position (its y is ignored). units: m
@@ -252,6 +287,32 @@ impl Patch {
             (c, (1.0 - x) * y),
             (d, x * y),
         ]
+    }
+
+    fn water_depth(&self, terrain: &Terrain) -> f32 {
+        self.blend(|i| terrain.depth_of(i))
+    }
+
+    fn water_surface(&self, terrain: &Terrain) -> Option<f32> {
+        let [mut level, mut weight] = [0.0, 0.0];
+        for (cell, share) in self.shares() {
+            let depth = terrain.depth_of(cell);
+            if depth > super::FILM {
+                level += share * (terrain.ground(cell) + depth);
+                weight += share;
+            }
+        }
+        let level = (weight > 0.0).then(|| level / weight)?;
+        let ground = self.blend(|i| terrain.ground(i));
+        (level > ground).then(|| level + terrain.grid().origin().y)
+    }
+
+    fn velocity(&self, terrain: &Terrain) -> Vec2 {
+        self.blend_vectors(|x, y| terrain.velocity(x, y), terrain.grid().width())
+    }
+
+    fn discharge(&self, terrain: &Terrain) -> Vec2 {
+        self.blend_vectors(|x, y| terrain.discharge(x, y), terrain.grid().width())
     }
 
     fn blend_vectors(&self, value: impl Fn(u32, u32) -> Vec2, width: usize) -> Vec2 {
