@@ -43,6 +43,7 @@ fn main() -> AppExit {
         .add_systems(Startup, open_world)
         .add_systems(Update, hear_players.before(ErosionSystems::Input))
         .add_systems(ErosionStep, report.after(ErosionStepSystems::Thermal))
+        .add_systems(Update, check_edits.after(ErosionSystems::Output))
         .add_systems(Last, finish)
         .run()
 }
@@ -90,6 +91,14 @@ fn hear_players(
         let pile = Vec3::new(-dig.x, 0.0, -60.0);
         edits.write(TerrainEdit::lower(dig, brush).by_hand().at_step(step, 1));
         edits.write(TerrainEdit::raise(pile, brush).by_hand().at_step(step, 2));
+    }
+}
+
+/// An edit that comes too late would let machines drift apart.
+fn check_edits(mut refused: MessageReader<EditRefused>) -> Result {
+    match refused.read().next() {
+        Some(refused) => Err(format!("an edit was refused: {}", refused.reason).into()),
+        None => Ok(()),
     }
 }
 

@@ -41,8 +41,8 @@ pub mod prelude {
             RainSolver, Season, WaterSink, WaterSource,
             edits::{
                 Brush, BrushShape, EditAction, EditApplied, EditEffect, EditRefused, EditStamp,
-                Falloff, Fill, HeightStamp, HistoryRequest, Matter, Supply, TerrainEdit,
-                TerrainHistory,
+                Falloff, Fill, HeightStamp, HistoryApplied, HistoryRefused, HistoryRequest, Matter,
+                Supply, TerrainEdit, TerrainHistory,
             },
         },
         masks::{Mask, MaskSettings, TerrainMasks},

@@ -216,7 +216,7 @@ fn hold(
     let seconds = time.delta_secs().min(0.1);
     for (button, picks_up) in [(MouseButton::Left, true), (MouseButton::Right, false)] {
         if buttons.just_pressed(button) {
-            hand.stroke += 1;
+            hand.stroke = TerrainEdit::new_stroke();
             if picks_up && hand.volume(terrain) < EMPTY {
                 hand.matter = found_at(&ground, at);
             }

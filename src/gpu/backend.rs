@@ -8,6 +8,7 @@ use super::{
     passes::Readiness,
 };
 use crate::{
+    forcing::edits::TerrainHistory,
     models::{
         pipe::{PipeModel, PublishedPipe},
         shallow_water::WaterStep,
@@ -490,6 +491,7 @@ pub(super) fn receive(
     mut status: ResMut<ErosionBackendStatus>,
     mut control: ResMut<GpuControl>,
     mut last: ResMut<LastRun>,
+    mut history: ResMut<TerrainHistory>,
     device: Option<Res<RenderDevice>>,
     adapter: Option<Res<RenderAdapterInfo>>,
     mut changes: MessageWriter<BackendChanged>,
@@ -572,6 +574,8 @@ pub(super) fn receive(
         Phase::Running(_) | Phase::Leaving(_) if control.lost => {
             if let Some(snapshot) = control.snapshot.take() {
                 terrain.return_to(*snapshot);
+                // What was done since then is gone, and cannot be undone.
+                history.clear();
             }
             control.stop();
             control.outbox.clear();

@@ -125,7 +125,7 @@ impl Mirror {
         let mut by_tile = BTreeMap::new();
         for tile in tiles {
             let from = list.len();
-            for cell in cells_of(&self.grid, tile) {
+            for cell in self.grid.tile_indices(tile as usize) {
                 let new = cell_of(terrain, cell);
                 let old = core::mem::replace(&mut self.known[cell], new);
                 if old != new {
@@ -147,7 +147,10 @@ impl Mirror {
     fn compare_hardness(&mut self, terrain: &Terrain, tiles: &BTreeSet<u32>) {
         match (&mut self.hardness, terrain.hardness()) {
             (Some(known), Some(hardness)) => {
-                for cell in tiles.iter().flat_map(|tile| cells_of(&self.grid, *tile)) {
+                for cell in tiles
+                    .iter()
+                    .flat_map(|tile| self.grid.tile_indices(*tile as usize))
+                {
                     self.hardness_changed |= known[cell] != hardness[cell];
                     known[cell] = hardness[cell];
                 }
@@ -302,7 +305,7 @@ impl Mirror {
         let corner = corner_of(&self.grid, tile);
         let layers = terrain.layers_mut();
         let mut flow = layers.flow.filter(|_| !self.keeps_flow);
-        for cell in cells_of(&self.grid, tile) {
+        for cell in self.grid.tile_indices(tile as usize) {
             let place = uvec2(
                 (cell % self.grid.width()) as u32,
                 (cell / self.grid.width()) as u32,
@@ -449,13 +452,6 @@ fn cell_of(terrain: &Terrain, cell: usize) -> Cell {
 fn corner_of(grid: &Grid, tile: u32) -> UVec2 {
     let wide = grid.tiles().x;
     uvec2(tile % wide, tile / wide) * TILE
-}
-
-fn cells_of(grid: &Grid, tile: u32) -> impl Iterator<Item = usize> + use<> {
-    let wide = grid.tiles().x;
-    let (columns, rows) = grid.tile_cells(uvec2(tile % wide, tile / wide));
-    let width = grid.width();
-    rows.flat_map(move |row| columns.clone().map(move |column| row * width + column))
 }
 
 /// A number as the sum of two floats.

@@ -107,6 +107,7 @@ pub struct PanelBrush {
 /// A stroke under way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Stroke {
+    number: u64,
     began: Vec3,
     /// Where it was in the frame before, if it was on the ground.
     last: Option<Vec3>,
@@ -171,16 +172,18 @@ impl PanelBrush {
         if self.blocked {
             return None;
         }
-        if self.stroke.is_none() {
+        let stroke = self.stroke.unwrap_or_else(|| {
             self.strokes += 1;
-        }
-        let (began, from) = match self.stroke {
-            Some(Stroke { began, last }) => (began, last.unwrap_or(at)),
-            None => (at, at),
-        };
+            Stroke {
+                number: TerrainEdit::new_stroke(),
+                began: at,
+                last: None,
+            }
+        });
         let last = Some(at);
-        self.stroke = Some(Stroke { began, last });
-        let edit = self.edit(tool, began, from, at);
+        self.stroke = Some(Stroke { last, ..stroke });
+        let edit = self.edit(tool, stroke.began, stroke.last.unwrap_or(at), at);
+        let edit = edit.in_stroke(stroke.number);
         Some(edit.for_seconds(seconds.clamp(0.0, MOST_SECONDS)))
     }
 
@@ -219,10 +222,7 @@ impl PanelBrush {
             BrushTool::Ramp => edit,
             _ => edit.drawn_from(from),
         };
-        let edit = edit
-            .with_strength(self.strength(tool))
-            .with_fill(self.fill)
-            .in_stroke(self.strokes);
+        let edit = edit.with_strength(self.strength(tool)).with_fill(self.fill);
         match self.by_hand {
             true => edit.by_hand(),
             false => edit,
@@ -349,13 +349,14 @@ mod tests {
             let second = brush.stroke(Some(THERE), true, 0.01).expect("held");
             for edit in [&first, &second] {
                 assert_eq!(edit.check(), Ok(()), "{tool:?}");
-                assert_eq!(edit.stroke, 1, "{tool:?}");
+                assert_eq!(edit.stroke, first.stroke, "{tool:?}");
                 assert!(edit.seconds <= MOST_SECONDS, "a hitch digs no hole");
             }
             assert_eq!((second.from, second.to), (HERE, THERE), "{tool:?}");
             assert_eq!(brush.stroke(Some(THERE), false, 0.1), None);
             let next = brush.stroke(Some(THERE), true, 0.1).expect("again");
-            assert_eq!((next.stroke, next.from), (2, THERE), "{tool:?}");
+            assert_eq!(next.from, THERE, "{tool:?}");
+            assert_ne!(next.stroke, first.stroke, "{tool:?}");
         }
     }
 
@@ -368,14 +369,11 @@ mod tests {
         assert_eq!(brush.stroke(None, true, 0.1), None);
         assert_eq!(brush.stroke(Some(HERE), true, 0.1), None, "dragged there");
         assert_eq!(brush.stroke(Some(HERE), false, 0.1), None);
-        assert!(
-            brush.stroke(Some(HERE), true, 0.1).is_some(),
-            "pressed there"
-        );
+        let pressed = brush.stroke(Some(HERE), true, 0.1).expect("pressed there");
         // Over the panel and back: the same stroke, and no line between.
         assert_eq!(brush.stroke(None, true, 0.1), None);
         let back = brush.stroke(Some(THERE), true, 0.1).expect("still held");
-        assert_eq!((back.stroke, back.from), (1, THERE));
+        assert_eq!((back.stroke, back.from), (pressed.stroke, THERE));
         // A tool that is taken up with the button held waits for a new press.
         brush.tool = None;
         assert_eq!(brush.stroke(Some(HERE), true, 0.1), None);

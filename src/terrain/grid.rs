@@ -163,6 +163,19 @@ impl Grid {
         (from.y..to.y).flat_map(move |y| (from.x..to.x).map(move |x| (y * chunks.x + x) as usize))
     }
 
+    /// Column and row of the tile of a row-major number.
+    pub(crate) fn tile_at(&self, number: usize) -> UVec2 {
+        let wide = self.tiles().x.max(1) as usize;
+        UVec2::new((number % wide) as u32, (number / wide) as u32)
+    }
+
+    /// Indices of a tile's cells, by the tile's row-major number, row by row.
+    pub(crate) fn tile_indices(&self, number: usize) -> impl Iterator<Item = usize> + use<> {
+        let (columns, rows) = self.tile_cells(self.tile_at(number));
+        let width = self.width();
+        rows.flat_map(move |y| columns.clone().map(move |x| y * width + x))
+    }
+
     /// The cells of a tile: columns and rows, cut at the grid's edge.
     pub fn tile_cells(&self, tile: UVec2) -> (core::ops::Range<usize>, core::ops::Range<usize>) {
         let from = tile * TILE;

@@ -547,10 +547,14 @@ impl Terrain {
         self.tiles.mark(tiles);
     }
 
-    /// Marks the tiles of some columns and rows of cells in which a layer
-    /// changed.
-    pub(crate) fn mark_cells(&mut self, columns: Range<usize>, rows: Range<usize>, layer: Layer) {
-        self.tiles_of(layer).mark_cells(columns, rows);
+    /// Marks the tiles of some areas, each of columns and rows of cells, in
+    /// which a layer changed.
+    pub(crate) fn mark_cells(
+        &mut self,
+        areas: impl IntoIterator<Item = (Range<usize>, Range<usize>)>,
+        layer: Layer,
+    ) {
+        self.tiles_of(layer).mark_cells(areas);
     }
 
     /// Where changes of a layer are noted.

@@ -75,12 +75,19 @@ impl TileRevisions {
         }
     }
 
-    /// Marks the tiles of some columns and rows of cells as changed now.
-    pub fn mark_cells(&mut self, columns: Range<usize>, rows: Range<usize>) {
+    /// Marks the tiles of some areas, each of columns and rows of cells, as
+    /// changed now.
+    pub fn mark_cells(&mut self, areas: impl IntoIterator<Item = (Range<usize>, Range<usize>)>) {
+        self.current += 1;
+        for (columns, rows) in areas {
+            self.mark_area(&columns, &rows);
+        }
+    }
+
+    fn mark_area(&mut self, columns: &Range<usize>, rows: &Range<usize>) {
         if columns.is_empty() || rows.is_empty() {
             return;
         }
-        self.current += 1;
         let cut = |cells: &Range<usize>, tiles: u32| {
             let (from, to) = (cells.start as u32 / TILE, (cells.end - 1) as u32 / TILE);
             from.min(tiles)..(to + 1).min(tiles)
@@ -91,13 +98,13 @@ impl TileRevisions {
             let rim = RIM as usize;
             [cells.start < from + rim, cells.end > to - rim]
         };
-        for y in cut(&rows, self.tiles.y) {
+        for y in cut(rows, self.tiles.y) {
             self.newest[y as usize] = self.current;
-            for x in cut(&columns, self.tiles.x) {
+            for x in cut(columns, self.tiles.x) {
                 let tile = (y * self.tiles.x + x) as usize;
                 self.last[tile] = self.current;
-                let [west, east] = near(&columns, x);
-                let [north, south] = near(&rows, y);
+                let [west, east] = near(columns, x);
+                let [north, south] = near(rows, y);
                 for (side, near) in self.sides[tile].iter_mut().zip([west, east, north, south]) {
                     if near {
                         *side = self.current;
@@ -168,7 +175,7 @@ mod tests {
         assert_eq!(tiles.changed_since(seen).count(), 0);
         tiles.mark([17, 3]);
         let between = tiles.current();
-        tiles.mark_cells(60..70, 10..11);
+        tiles.mark_cells([(60..70, 10..11)]);
         let found = |since: u64| -> Vec<(u32, u32)> {
             tiles.changed_since(since).map(|t| (t.x, t.y)).collect()
         };

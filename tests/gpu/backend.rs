@@ -148,7 +148,11 @@ fn when_the_device_is_lost_the_cpu_goes_on() {
     read(&mut app);
     let whole = terrain(&app).state_hash();
     // What comes after the last full reading is lost with the device.
+    let hill = TerrainEdit::raise(Vec3::ZERO, Brush::circle(20.0)).with_fill(Fill::Rock);
+    app.world_mut().write_message(hill);
     step(&mut app, 20);
+    let history = app.world().resource::<TerrainHistory>();
+    assert_eq!(history.undo_count(), 1);
     // As Bevy does when the device is lost.
     let handler = app.world().resource::<RenderErrorHandler>().0;
     let error = RenderError {
@@ -165,6 +169,10 @@ fn when_the_device_is_lost_the_cpu_goes_on() {
     });
     assert_eq!(terrain(&app).state_hash(), whole);
     assert_eq!(last_change(&app), (false, "the device was lost".into()));
+    // A hill that is gone is not taken away once more.
+    app.world_mut().write_message(HistoryRequest::UNDO);
+    app.update();
+    assert_eq!(terrain(&app).state_hash(), whole);
     step(&mut app, 20);
     assert_ne!(terrain(&app).state_hash(), whole);
     let ledger = terrain(&app).ledger();

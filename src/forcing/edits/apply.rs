@@ -28,46 +28,34 @@ pub struct EditEffect {
     pub lava: f64,
 }
 
-/// Wanted changes of the cells of a window of the grid.
+/// Wanted changes of the cells under a brush.
 struct Window {
     footprint: Footprint,
-    width: usize,
-    /// Row by row. units: m
+    /// In the order of [`Footprint::cells`]. units: m
     change: Vec<f32>,
 }
 
 impl Window {
     fn new(footprint: Footprint, change: impl Fn(usize, usize, f32) -> f32) -> Self {
-        let width = footprint.columns.len();
-        let mut changes = Vec::with_capacity(width * footprint.rows.len());
-        for y in footprint.rows.clone() {
-            for x in footprint.columns.clone() {
-                let weight = footprint.weight(x, y);
-                let wanted = if weight > 0.0 {
-                    change(x, y, weight)
-                } else {
-                    0.0
-                };
-                changes.push(wanted.clamp(-MOST, MOST));
-            }
-        }
-        Self {
-            footprint,
-            width,
-            change: changes,
-        }
+        let wanted = footprint.cells().map(|(x, y)| {
+            let weight = footprint.weight(x, y);
+            let wanted = if weight > 0.0 {
+                change(x, y, weight)
+            } else {
+                0.0
+            };
+            wanted.clamp(-MOST, MOST)
+        });
+        let change = wanted.collect();
+        Self { footprint, change }
     }
 
     /// Index in the grid and wanted change of every cell that is to change.
     fn changes(&self, grid_width: usize) -> impl Iterator<Item = (usize, f32)> + '_ {
-        let first = (self.footprint.columns.start, self.footprint.rows.start);
-        let cells = self.change.iter().enumerate();
+        let cells = self.footprint.cells().zip(&self.change);
         cells
             .filter(|(_, change)| **change != 0.0)
-            .map(move |(i, &change)| {
-                let (x, y) = (first.0 + i % self.width, first.1 + i / self.width);
-                (y * grid_width + x, change)
-            })
+            .map(move |((x, y), &change)| (y * grid_width + x, change))
     }
 }
 
@@ -83,16 +71,13 @@ impl TerrainEdit {
         self.check()?;
         let footprint = self.footprint(terrain);
         let amount = self.strength * self.seconds;
-        if footprint.columns.is_empty() || footprint.rows.is_empty() || amount == 0.0 {
+        if footprint.is_empty() || amount == 0.0 {
             return Ok(EditEffect::default());
         }
-        let (columns, rows) = (footprint.columns.clone(), footprint.rows.clone());
+        let areas: Vec<_> = footprint.bands().collect();
         let mut layer = Layer::Bedrock;
         let effect = match &self.action {
-            EditAction::SetHardness { value } => {
-                set_hardness(terrain, &footprint, *value, amount);
-                EditEffect::default()
-            }
+            EditAction::SetHardness { value } => set_hardness(terrain, &footprint, *value, amount),
             EditAction::Add(Matter::Water) => {
                 layer = Layer::Water;
                 self.add_water(terrain, footprint, amount)
@@ -114,7 +99,11 @@ impl TerrainEdit {
                 self.move_ground(terrain, &window)
             }
         };
-        terrain.mark_cells(columns, rows, layer);
+        // Nothing is drawn anew for a hand that was empty.
+        let Some(effect) = effect else {
+            return Ok(EditEffect::default());
+        };
+        terrain.mark_cells(areas, layer);
         let account = &mut terrain.account;
         match self.supply {
             Supply::Endless => {
@@ -190,15 +179,8 @@ impl TerrainEdit {
         let mut window = Window::new(footprint, |x, y, _| {
             height(DVec2::new(x as f64, y as f64) * l) as f32
         });
-        let places = || {
-            let Footprint { columns, rows, .. } = &window.footprint;
-            let columns = columns.clone();
-            rows.clone()
-                .flat_map(move |y| columns.clone().map(move |x| (x, y)))
-        };
-        let weights: Vec<f32> = places()
-            .map(|(x, y)| window.footprint.weight(x, y))
-            .collect();
+        let print = &window.footprint;
+        let weights: Vec<f32> = print.cells().map(|(x, y)| print.weight(x, y)).collect();
         let (mut sum, mut weight) = (0.0f64, 0.0f64);
         for (value, w) in window.change.iter().zip(&weights) {
             sum += f64::from(*value) * f64::from(*w);
@@ -212,7 +194,7 @@ impl TerrainEdit {
     }
 
     /// Takes and adds ground as the window asks, as far as the supply allows.
-    fn move_ground(&self, terrain: &mut Terrain, window: &Window) -> EditEffect {
+    fn move_ground(&self, terrain: &mut Terrain, window: &Window) -> Option<EditEffect> {
         let grid = *terrain.grid();
         let layers = terrain.layers_mut();
         let takes = match self.action {
@@ -282,13 +264,18 @@ impl TerrainEdit {
             }
         }
         layers.account.solids.moved += taken * grid.cell_area();
-        EditEffect {
+        (taken != 0.0 || added != 0.0).then(|| EditEffect {
             solids: (added - taken) * grid.cell_area(),
             ..EditEffect::default()
-        }
+        })
     }
 
-    fn add_water(&self, terrain: &mut Terrain, footprint: Footprint, amount: f32) -> EditEffect {
+    fn add_water(
+        &self,
+        terrain: &mut Terrain,
+        footprint: Footprint,
+        amount: f32,
+    ) -> Option<EditEffect> {
         let grid = *terrain.grid();
         let window = Window::new(footprint, |_, _, w| amount * w);
         let layers = terrain.layers_mut();
@@ -311,13 +298,18 @@ impl TerrainEdit {
                 added += add_counted(water, rest, depth);
             }
         }
-        EditEffect {
+        (added != 0.0).then(|| EditEffect {
             water: added * grid.cell_area(),
             ..EditEffect::default()
-        }
+        })
     }
 
-    fn take_water(&self, terrain: &mut Terrain, footprint: Footprint, amount: f32) -> EditEffect {
+    fn take_water(
+        &self,
+        terrain: &mut Terrain,
+        footprint: Footprint,
+        amount: f32,
+    ) -> Option<EditEffect> {
         let grid = *terrain.grid();
         let window = Window::new(footprint, |_, _, w| amount * w);
         let layers = terrain.layers_mut();
@@ -340,14 +332,19 @@ impl TerrainEdit {
             load += f64::from(remains) - f64::from(*carried);
             *carried = remains;
         }
-        EditEffect {
+        (water != 0.0).then(|| EditEffect {
             solids: load * grid.cell_area(),
             water: water * grid.cell_area(),
             lava: 0.0,
-        }
+        })
     }
 
-    fn add_lava(&self, terrain: &mut Terrain, footprint: Footprint, amount: f32) -> EditEffect {
+    fn add_lava(
+        &self,
+        terrain: &mut Terrain,
+        footprint: Footprint,
+        amount: f32,
+    ) -> Option<EditEffect> {
         let grid = *terrain.grid();
         let window = Window::new(footprint, |_, _, w| amount * w);
         let changes = || window.changes(grid.width());
@@ -358,7 +355,7 @@ impl TerrainEdit {
             Supply::Hand => share_of(hand / grid.cell_area(), wanted),
         };
         if share <= 0.0 {
-            return EditEffect::default();
+            return None;
         }
         let lava = terrain.let_melt();
         let mut added = 0.0f64;
@@ -369,18 +366,21 @@ impl TerrainEdit {
                 lava.heat[cell] = (lava.heat[cell] + depth).min(lava.depth[cell]);
             }
         }
-        EditEffect {
+        (added != 0.0).then(|| EditEffect {
             lava: added * grid.cell_area(),
             ..EditEffect::default()
-        }
+        })
     }
 
-    fn take_lava(&self, terrain: &mut Terrain, footprint: Footprint, amount: f32) -> EditEffect {
+    fn take_lava(
+        &self,
+        terrain: &mut Terrain,
+        footprint: Footprint,
+        amount: f32,
+    ) -> Option<EditEffect> {
         let grid = *terrain.grid();
         let window = Window::new(footprint, |_, _, w| amount * w);
-        let Some(lava) = terrain.layers_mut().lava else {
-            return EditEffect::default();
-        };
+        let lava = terrain.layers_mut().lava?;
         let mut taken = 0.0f64;
         for (cell, depth) in window.changes(grid.width()) {
             let before = (lava.depth[cell], lava.rest[cell]);
@@ -397,10 +397,10 @@ impl TerrainEdit {
             let warmth = (lava.heat[cell] / before.0).clamp(0.0, 1.0);
             lava.heat[cell] = (warmth * after.0).min(after.0);
         }
-        EditEffect {
+        (taken != 0.0).then(|| EditEffect {
             lava: taken * grid.cell_area(),
             ..EditEffect::default()
-        }
+        })
     }
 }
 
@@ -414,32 +414,41 @@ fn share_of(there: f64, wanted: f64) -> f64 {
     }
 }
 
-fn set_hardness(terrain: &mut Terrain, footprint: &Footprint, value: f32, amount: f32) {
+fn set_hardness(
+    terrain: &mut Terrain,
+    footprint: &Footprint,
+    value: f32,
+    amount: f32,
+) -> Option<EditEffect> {
     let width = terrain.grid().width();
-    let map = terrain.hardness_mut();
-    for y in footprint.rows.clone() {
-        for x in footprint.columns.clone() {
+    let map = terrain.hardness();
+    let changes: Vec<(usize, f32)> = footprint
+        .cells()
+        .filter_map(|(x, y)| {
             let most = amount * footprint.weight(x, y);
-            let hardness = &mut map[y * width + x];
-            *hardness = (*hardness + (value - *hardness).clamp(-most, most)).clamp(0.0, 1.0);
+            let cell = y * width + x;
+            let old = map.map_or(0.0, |map| map[cell]);
+            let new = (old + (value - old).clamp(-most, most)).clamp(0.0, 1.0);
+            (new != old).then_some((cell, new))
+        })
+        .collect();
+    // Land without a map gets none for nothing.
+    (!changes.is_empty()).then(|| {
+        let map = terrain.hardness_mut();
+        for (cell, hardness) in changes {
+            map[cell] = hardness;
         }
-    }
+        EditEffect::default()
+    })
 }
 
 /// Diffusion of the ground within the brush; its weight limits what may flow.
 fn smooth(terrain: &Terrain, footprint: Footprint, amount: f32) -> Window {
     let grid = *terrain.grid();
     let before = |x: usize, y: usize| terrain.relative_ground(y * grid.width() + x);
-    let (columns, rows) = (footprint.columns.clone(), footprint.rows.clone());
-    let (width, height) = (columns.len(), rows.len());
-    let places = || {
-        let columns = columns.clone();
-        rows.clone()
-            .flat_map(move |y| columns.clone().map(move |x| (x, y)))
-    };
+    let places = || footprint.cells();
     let old: Vec<f32> = places().map(|(x, y)| before(x, y)).collect();
     let weights: Vec<f32> = places().map(|(x, y)| footprint.weight(x, y)).collect();
-
     let whole = amount / (grid.cell_size() * grid.cell_size());
     let rounds = ((whole / SMOOTHING.0).ceil() as u32).clamp(1, SMOOTHING.1);
     let share = (whole / rounds as f32).min(SMOOTHING.0);
@@ -452,25 +461,26 @@ fn smooth(terrain: &Terrain, footprint: Footprint, amount: f32) -> Window {
             change[a] -= flow;
             change[b] += flow;
         };
-        for y in 0..height {
-            for x in 0..width {
-                let here = y * width + x;
-                if x + 1 < width {
-                    exchange(here, here + 1);
+        // Between neighbours that are both there, by their places in the lists.
+        let mut row = 0;
+        for y in footprint.rows.clone() {
+            let (here, below) = (footprint.columns(y), footprint.columns(y + 1));
+            let next = row + here.len();
+            for x in here.clone() {
+                let place = row + (x - here.start);
+                if x + 1 < here.end {
+                    exchange(place, place + 1);
                 }
-                if y + 1 < height {
-                    exchange(here, here + width);
+                if below.contains(&x) {
+                    exchange(place, next + (x - below.start));
                 }
             }
+            row = next;
         }
         for (new, change) in new.iter_mut().zip(&change) {
             *new += change;
         }
     }
     let change = new.iter().zip(&old).map(|(new, old)| new - old).collect();
-    Window {
-        footprint,
-        width,
-        change,
-    }
+    Window { footprint, change }
 }

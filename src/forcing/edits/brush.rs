@@ -1,6 +1,9 @@
 //! Where an edit acts, and how strongly: the brush, drawn along a stroke.
 
-use crate::terrain::{Grid, SettingsError, in_range};
+use crate::{
+    forcing::BAND,
+    terrain::{Grid, SettingsError, in_range},
+};
 use bevy::{math::*, prelude::*};
 use core::ops::Range;
 
@@ -120,8 +123,10 @@ pub(super) struct Footprint {
     to: Vec2,
     radius: f32,
     cell_size: f32,
-    pub columns: Range<usize>,
     pub rows: Range<usize>,
+    /// The columns that the brush may reach in each of those rows: a line
+    /// across the land is far from most cells of the box around it.
+    spans: Vec<Range<usize>>,
 }
 
 impl Footprint {
@@ -135,15 +140,62 @@ impl Footprint {
             let stop = ((high + radius).floor() + 1.0).max(0.0) as usize;
             start.min(end)..stop.clamp(start.min(end), end)
         };
+        let rows = cut(from.y.min(to.y), from.y.max(to.y), grid.height());
+        let line = to - from;
+        let span = |y: usize| {
+            let (mut first, mut last) = (0.0f32, 1.0);
+            if line.y != 0.0 {
+                // The part of the line that is near enough to the row. Rounding
+                // must not cut it short, so it is a cell longer at either end.
+                let reach = radius + 1.0;
+                let ends = [-reach, reach].map(|reach| (y as f32 + reach - from.y) / line.y);
+                first = ends[0].min(ends[1]).clamp(0.0, 1.0);
+                last = ends[0].max(ends[1]).clamp(0.0, 1.0);
+            }
+            let [a, b] = [first, last].map(|along| from.x + line.x * along);
+            cut(a.min(b), a.max(b), grid.width())
+        };
         Self {
             brush,
             from,
             to,
             radius,
             cell_size: grid.cell_size(),
-            columns: cut(from.x.min(to.x), from.x.max(to.x), grid.width()),
-            rows: cut(from.y.min(to.y), from.y.max(to.y), grid.height()),
+            spans: rows.clone().map(span).collect(),
+            rows,
         }
+    }
+
+    /// Whether it reaches no cell at all.
+    pub fn is_empty(&self) -> bool {
+        self.spans.iter().all(|span| span.is_empty())
+    }
+
+    /// The columns that it may reach in a row; none beyond its rows.
+    pub fn columns(&self, y: usize) -> Range<usize> {
+        let row = y.checked_sub(self.rows.start);
+        let span = row.and_then(|row| self.spans.get(row));
+        span.cloned().unwrap_or_default()
+    }
+
+    /// Columns and rows of the cells that it may reach, row by row.
+    pub fn cells(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let rows = self.rows.clone().zip(&self.spans);
+        rows.flat_map(|(y, span)| span.clone().map(move |x| (x, y)))
+    }
+
+    /// The cells that it may reach within each row of tiles, as columns and
+    /// rows.
+    pub fn bands(&self) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + '_ {
+        let tiles = self.rows.start / BAND..self.rows.end.div_ceil(BAND);
+        tiles.filter_map(|tile| {
+            let from = (tile * BAND).max(self.rows.start);
+            let to = ((tile + 1) * BAND).min(self.rows.end);
+            let spans = (from..to).map(|y| self.columns(y));
+            let spans = spans.filter(|span| !span.is_empty());
+            let columns = spans.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end))?;
+            Some((columns, from..to))
+        })
     }
 
     /// How far along the line a cell lies, 0 to 1.
@@ -176,14 +228,93 @@ impl Footprint {
 
     /// Row-major numbers of the tiles that it touches.
     pub fn tiles(&self, grid: &Grid) -> Vec<usize> {
-        if self.columns.is_empty() || self.rows.is_empty() {
-            return Vec::new();
-        }
-        let tile = super::super::BAND;
         let wide = grid.tiles().x as usize;
-        let columns = self.columns.start / tile..=(self.columns.end - 1) / tile;
-        let rows = self.rows.start / tile..=(self.rows.end - 1) / tile;
-        rows.flat_map(|y| columns.clone().map(move |x| y * wide + x))
-            .collect()
+        let numbers = self.bands().flat_map(|(columns, rows)| {
+            let first = rows.start / BAND * wide;
+            (columns.start / BAND..columns.end.div_ceil(BAND)).map(move |x| first + x)
+        });
+        numbers.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    #[test]
+    fn falloffs_fall_from_the_middle_to_the_rim() {
+        for shape in [BrushShape::Circle, BrushShape::Square] {
+            let brush = Brush {
+                shape,
+                ..Brush::circle(10.0)
+            };
+            for (falloff, half) in [
+                (Falloff::Hard, 1.0),
+                (Falloff::Linear, 0.5),
+                (Falloff::Smooth, 0.5),
+                (Falloff::Sphere, 0.866),
+            ] {
+                let weight = |x: f32| brush.with_falloff(falloff).weight(Vec2::new(x, 0.0));
+                assert_eq!((weight(0.0), weight(10.1)), (1.0, 0.0), "{falloff:?}");
+                assert!((weight(-5.0) - half).abs() < 1e-3, "{falloff:?}");
+            }
+        }
+        let corner = Vec2::splat(9.0);
+        assert_eq!(Brush::circle(10.0).weight(corner), 0.0);
+        assert!(Brush::square(10.0).weight(corner) > 0.0);
+    }
+
+    /// Every cell that the brush acts on is within the span of its row, and each
+    /// comes once, row by row.
+    #[test]
+    fn spans_hold_all_that_the_brush_reaches() {
+        let mut dice = Pcg64::seed_from_u64(5);
+        let grid = Grid::new(UVec2::new(150, 97), 0.7).expect("valid");
+        let mut place = |kind: u32| {
+            let wide = [60.0, 60.0, 200.0][kind as usize % 3];
+            let mut along = || dice.random_range(-wide..wide);
+            Vec3::new(along(), 0.0, along())
+        };
+        let mut narrower = 0;
+        for case in 0..400 {
+            let (from, mut to) = (place(case), place(case / 3));
+            match case % 5 {
+                0 => to = from,
+                1 => to.x = from.x,
+                2 => to.z = from.z,
+                3 => to.z = from.z + 1e-6,
+                _ => {}
+            }
+            let radius = [0.0, 0.4, 3.0, 17.0, 300.0][(case + case / 80) as usize % 5];
+            let brush = match case % 2 {
+                0 => Brush::circle(radius),
+                _ => Brush::square(radius),
+            };
+            let print = Footprint::new(brush.with_falloff(Falloff::Hard), &grid, from, to);
+            let cells: Vec<(usize, usize)> = print.cells().collect();
+            assert!(cells.is_sorted_by(|a, b| (a.1, a.0) < (b.1, b.0)));
+            let mut reached = 0;
+            for y in 0..grid.height() {
+                for x in 0..grid.width() {
+                    if print.weight(x, y) > 0.0 {
+                        reached += 1;
+                        assert!(print.columns(y).contains(&x), "case {case}: {x}, {y}");
+                    }
+                }
+            }
+            let tiles = print.tiles(&grid);
+            let wide = grid.tiles().x as usize;
+            for (x, y) in &cells {
+                assert!(tiles.contains(&(y / BAND * wide + x / BAND)));
+                let mut bands = print.bands();
+                assert!(bands.any(|(columns, rows)| columns.contains(x) && rows.contains(y)));
+            }
+            assert_eq!(print.is_empty(), cells.is_empty());
+            let box_of = print.rows.len() * grid.width();
+            narrower += usize::from(reached > 0 && cells.len() < box_of / 3);
+        }
+        assert!(narrower > 50, "{narrower}");
     }
 }

@@ -7,25 +7,28 @@
 //! stays.
 
 use super::{EditAction, EditEffect, Matter, TerrainEdit, brush::Footprint};
-use crate::{
-    forcing::BAND,
-    terrain::{Grid, SettingsError, Terrain, add_exactly},
-};
+use crate::terrain::{Grid, SettingsError, Terrain, add_exactly};
 use bevy::prelude::*;
-use core::ops::Range;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Cells of a tile.
-const CELLS: usize = BAND * BAND;
+/// Strokes that may go on at the same time, one a player.
+const STROKES_AT_ONCE: usize = 16;
 
 /// What was edited, to undo and redo it. Bounded in memory: the oldest edits
-/// are forgotten first. It belongs to one terrain and is emptied with it.
+/// are forgotten first, and an edit or stroke that is too large by itself is not
+/// kept, nor anything before it. It belongs to one terrain and is emptied with it.
+///
+/// It is not saved: a machine that joins a lockstep game by a saved state can undo
+/// nothing that was done before. Let all machines [`clear`](Self::clear) theirs then.
 #[derive(Resource, Debug)]
 pub struct TerrainHistory {
     limit: usize,
     terrain: u64,
     done: VecDeque<Entry>,
     undone: Vec<Entry>,
+    /// Strokes that were too large to keep and may go on: half a stroke must
+    /// not be undone.
+    lost: VecDeque<u64>,
 }
 
 impl Default for TerrainHistory {
@@ -43,68 +46,37 @@ struct Entry {
     /// Whether the terrain had no hardness map before.
     made_hardness: bool,
     /// What the hand gained. units: m³
-    hand: Hand,
+    hand: EditEffect,
+    /// What the terrain gained. units: m³
+    effect: EditEffect,
 }
 
-/// What a hand holds, or gained. units: m³
-#[derive(Clone, Copy, Debug, Default)]
-struct Hand {
-    solids: f64,
-    water: f64,
-    lava: f64,
-}
+/// What a tile's cells were before and after, for each [`Part`]; empty where
+/// edits leave a part alone.
+type Patch = [Vec<Change>; 4];
 
-impl Hand {
-    fn of(terrain: &Terrain) -> Self {
-        let account = &terrain.account;
-        Self {
-            solids: account.solids.carried,
-            water: account.water.carried,
-            lava: account.solids.lava_carried,
-        }
-    }
-}
+/// Before and after.
+type Change = [State; 2];
 
-/// Layers of one tile before and after; empty where an edit leaves them alone.
-#[derive(Clone, Debug, Default)]
-struct Patch {
-    ground: Vec<GroundChange>,
-    water: Vec<WaterChange>,
-    lava: Vec<LavaChange>,
-    hardness: Vec<Change<f32>>,
-}
+/// A quantity with its rest, and a third value that belongs to it.
+type State = (f32, f32, f32);
 
-type Change<T> = [T; 2];
-/// Bedrock with its rest, and soil.
-type GroundChange = Change<(f32, f32, f32)>;
-/// Water with its rest, and what it carries.
-type WaterChange = Change<(f32, f32, f32)>;
-/// Lava with its rest, and its heat.
-type LavaChange = Change<(f32, f32, f32)>;
-
-impl Entry {
-    fn bytes(&self) -> usize {
-        let tile = |patch: &Patch| {
-            patch.ground.len() * size_of::<GroundChange>()
-                + patch.water.len() * size_of::<WaterChange>()
-                + patch.lava.len() * size_of::<LavaChange>()
-                + patch.hardness.len() * size_of::<Change<f32>>()
-                + size_of::<Patch>()
-        };
-        size_of::<Self>() + self.tiles.values().map(tile).sum::<usize>()
-    }
-}
-
-/// The layers that an action may change.
+/// What an edit may change.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
+    /// Bedrock with its rest, and soil.
     Ground,
+    /// Water with its rest, and what it carries.
     Water,
+    /// Lava with its rest, and its heat.
     Lava,
+    /// Hardness alone.
     Hardness,
 }
 
 impl Part {
+    const ALL: [Self; 4] = [Self::Ground, Self::Water, Self::Lava, Self::Hardness];
+
     fn of(action: &EditAction) -> Self {
         match action {
             EditAction::Add(Matter::Water) | EditAction::Remove(Matter::Water) => Part::Water,
@@ -114,15 +86,94 @@ impl Part {
         }
     }
 
-    /// Memory of one tile's patch. units: bytes
-    fn tile_bytes(self) -> usize {
-        CELLS
-            * match self {
-                Part::Ground => size_of::<GroundChange>(),
-                Part::Water => size_of::<WaterChange>(),
-                Part::Lava => size_of::<LavaChange>(),
-                Part::Hardness => size_of::<Change<f32>>(),
+    fn read(self, terrain: &Terrain, cell: usize) -> State {
+        match self {
+            Part::Ground => terrain.ground_parts(cell),
+            Part::Water => terrain.water_parts(cell),
+            Part::Lava => terrain.lava_parts(cell),
+            Part::Hardness => {
+                let value = terrain.hardness().map_or(0.0, |hardness| hardness[cell]);
+                (value, 0.0, 0.0)
             }
+        }
+    }
+
+    fn write(self, terrain: &mut Terrain, cell: usize, state: State) {
+        if self == Part::Hardness {
+            terrain.hardness_mut()[cell] = state.0;
+            return;
+        }
+        let layers = terrain.layers_mut();
+        let planes = match self {
+            Part::Water => [layers.water, layers.water_rest, layers.suspended],
+            Part::Lava => {
+                let lava = terrain.let_melt();
+                [&mut lava.depth, &mut lava.rest, &mut lava.heat].map(Vec::as_mut_slice)
+            }
+            _ => [layers.bedrock, layers.bedrock_rest, layers.soil],
+        };
+        for (plane, value) in planes.into_iter().zip([state.0, state.1, state.2]) {
+            plane[cell] = value;
+        }
+    }
+
+    /// The state that undoes a change: the old one if nothing else happened, else
+    /// the present one less the difference.
+    fn given_back(self, now: State, [before, after]: Change) -> State {
+        if before == after {
+            return now;
+        }
+        let wanted = match now == after {
+            true => before,
+            false => shifted(now, after, before),
+        };
+        self.allowed(wanted)
+    }
+
+    /// A state as near to the wanted one as there can be.
+    fn allowed(self, (mut high, mut rest, mut third): State) -> State {
+        let (lowest, highest) = match self {
+            Part::Ground => (f32::NEG_INFINITY, f32::INFINITY),
+            Part::Water | Part::Lava => (0.0, f32::INFINITY),
+            Part::Hardness => (0.0, 1.0),
+        };
+        if !(lowest..=highest).contains(&high) || self == Part::Hardness {
+            (high, rest) = (high.clamp(lowest, highest), 0.0);
+        }
+        third = third.max(0.0);
+        if self == Part::Lava {
+            // Lava that is left is no hotter than it can be.
+            third = third.min(high);
+        }
+        (high, rest, third)
+    }
+
+    /// What the land gains between two states. units: m
+    fn gain(self, from: State, to: State) -> EditEffect {
+        let high = f64::from(to.0) - f64::from(from.0);
+        let sum = high + (f64::from(to.1) - f64::from(from.1));
+        let third = f64::from(to.2) - f64::from(from.2);
+        let [solids, water, lava] = match self {
+            Part::Ground => [sum + third, 0.0, 0.0],
+            Part::Water => [third, sum, 0.0],
+            Part::Lava => [0.0, 0.0, sum],
+            Part::Hardness => [0.0; 3],
+        };
+        EditEffect {
+            solids,
+            water,
+            lava,
+        }
+    }
+}
+
+impl Entry {
+    fn bytes(&self) -> usize {
+        let patches = self.tiles.values();
+        let changes = patches.flatten().map(Vec::capacity).sum::<usize>();
+        size_of::<Self>()
+            + self.tiles.len() * size_of::<(usize, Patch)>()
+            + changes * size_of::<Change>()
     }
 }
 
@@ -134,6 +185,7 @@ impl TerrainHistory {
             terrain: 0,
             done: VecDeque::new(),
             undone: Vec::new(),
+            lost: VecDeque::new(),
         }
     }
 
@@ -157,6 +209,7 @@ impl TerrainHistory {
     pub fn clear(&mut self) {
         self.done.clear();
         self.undone.clear();
+        self.lost.clear();
     }
 
     /// Applies an edit and remembers it.
@@ -166,66 +219,103 @@ impl TerrainHistory {
         terrain: &mut Terrain,
     ) -> Result<EditEffect, SettingsError> {
         edit.check()?;
-        self.belong_to(terrain);
-        if self.limit == 0 {
-            return edit.apply(terrain);
-        }
+        self.belong_to(Some(terrain));
         let part = Part::of(&edit.action);
         let grid = *terrain.grid();
         let print = edit.footprint(terrain);
         let tiles = print.tiles(&grid);
-        if tiles.len() * part.tile_bytes() > self.limit {
-            // Nothing before it could be undone without it.
-            self.clear();
-            return edit.apply(terrain);
+        let cells = |tile: &usize| grid.tile_indices(*tile).count();
+        let room = tiles.iter().map(cells).sum::<usize>() * size_of::<Change>();
+        if room > self.limit || self.lost.contains(&edit.stroke) {
+            return self.apply_unseen(edit, terrain);
         }
         // Only what the brush reaches: a tile has far more cells than that.
         let within = |tile: usize| cells_within(&grid, tile, &print);
         let read = |&tile: &usize| {
-            let mut patch = Patch::default();
-            patch.note(terrain, part, within(tile).map(|(_, cell)| cell));
-            patch
+            let mut changes = Vec::with_capacity(within(tile).count());
+            changes.extend(within(tile).map(|(_, cell)| [part.read(terrain, cell); 2]));
+            (tile, changes)
         };
-        let before: Vec<Patch> = tiles.iter().map(read).collect();
-        let hand = Hand::of(terrain);
+        let mut patches: Vec<(usize, Vec<Change>)> = tiles.iter().map(read).collect();
+        let hand = in_hand(terrain);
         let had_hardness = terrain.hardness().is_some();
         let effect = edit.apply(terrain)?;
-        let mut patches: Vec<(usize, Patch)> = tiles.into_iter().zip(before).collect();
-        for (tile, patch) in &mut patches {
-            patch.take_after(terrain, within(*tile).map(|(_, cell)| cell));
+        for (tile, changes) in &mut patches {
+            for (change, (_, cell)) in changes.iter_mut().zip(within(*tile)) {
+                change[1] = part.read(terrain, cell);
+            }
         }
-        patches.retain(|(_, patch)| patch.changes_anything());
+        patches.retain(|(_, changes)| changes.iter().any(|change| change[0] != change[1]));
         if patches.is_empty() {
             return Ok(effect);
         }
         self.undone.clear();
-
-        let joins = edit.stroke != 0 && self.done.back().is_some_and(|e| e.stroke == edit.stroke);
-        if !joins {
-            self.done.push_back(Entry {
-                stroke: edit.stroke,
-                ..default()
-            });
-        }
-        if let Some(entry) = self.done.back_mut() {
-            entry.made_hardness |= terrain.hardness().is_some() && !had_hardness;
-            let now = Hand::of(terrain);
-            entry.hand.solids += now.solids - hand.solids;
-            entry.hand.water += now.water - hand.water;
-            entry.hand.lava += now.lava - hand.lava;
-            for (tile, patch) in patches {
-                let known = entry.tiles.entry(tile).or_default();
-                known.note(terrain, part, cells_of(&grid, tile));
-                known.join(patch, within(tile).map(|(place, _)| place));
+        let entry = self.entry(edit.stroke);
+        entry.made_hardness |= terrain.hardness().is_some() && !had_hardness;
+        entry.hand = sum(entry.hand, in_hand(terrain), 1.0);
+        entry.hand = sum(entry.hand, hand, -1.0);
+        entry.effect = sum(entry.effect, effect, 1.0);
+        for (tile, changes) in patches {
+            let known = &mut entry.tiles.entry(tile).or_default()[part as usize];
+            if known.is_empty() {
+                known.reserve_exact(cells(&tile));
+                let cells = grid.tile_indices(tile);
+                known.extend(cells.map(|cell| [part.read(terrain, cell); 2]));
+            }
+            for (later, (place, _)) in changes.into_iter().zip(within(tile)) {
+                join(&mut known[place], later);
             }
         }
         self.shrink();
         Ok(effect)
     }
 
+    /// Applies an edit that there is no room for, or a part of a stroke that was
+    /// too large. Nothing before it could be undone without it.
+    fn apply_unseen(
+        &mut self,
+        edit: &TerrainEdit,
+        terrain: &mut Terrain,
+    ) -> Result<EditEffect, SettingsError> {
+        let revisions = |terrain: &Terrain| {
+            let ground = terrain.revision();
+            [ground, terrain.water_revision(), terrain.lava_revision()]
+        };
+        let before = revisions(terrain);
+        let effect = edit.apply(terrain)?;
+        if revisions(terrain) == before {
+            return Ok(effect);
+        }
+        self.undone.clear();
+        if !self.lost.contains(&edit.stroke) {
+            for entry in self.done.drain(..) {
+                lose(&mut self.lost, entry.stroke);
+            }
+            lose(&mut self.lost, edit.stroke);
+        }
+        Ok(effect)
+    }
+
+    /// The entry that an edit of a stroke belongs to: a new one, unless the
+    /// stroke is one of the last.
+    fn entry(&mut self, stroke: u64) -> &mut Entry {
+        let strokes = self.done.iter().enumerate().rev();
+        let strokes = strokes.filter(|(_, entry)| entry.stroke != 0);
+        let mut lately = strokes.take(STROKES_AT_ONCE);
+        let known = lately.find(|(_, entry)| entry.stroke == stroke);
+        let number = known.map_or(self.done.len(), |(number, _)| number);
+        if number == self.done.len() {
+            self.done.push_back(Entry {
+                stroke,
+                ..default()
+            });
+        }
+        &mut self.done[number]
+    }
+
     /// Takes the last edit or stroke back. Returns whether there was one.
     pub fn undo(&mut self, terrain: &mut Terrain) -> bool {
-        self.belong_to(terrain);
+        self.belong_to(Some(terrain));
         let Some(entry) = self.done.pop_back() else {
             return false;
         };
@@ -236,7 +326,7 @@ impl TerrainHistory {
     /// Does the edit or stroke that was last undone again. Returns whether
     /// there was one.
     pub fn redo(&mut self, terrain: &mut Terrain) -> bool {
-        self.belong_to(terrain);
+        self.belong_to(Some(terrain));
         let Some(entry) = self.undone.pop() else {
             return false;
         };
@@ -244,273 +334,154 @@ impl TerrainHistory {
         true
     }
 
-    fn belong_to(&mut self, terrain: &Terrain) {
-        if self.terrain != terrain.id.get() {
-            self.terrain = terrain.id.get();
+    /// Empties itself if it was another terrain's.
+    pub(super) fn belong_to(&mut self, terrain: Option<&Terrain>) {
+        let terrain = terrain.map_or(0, |terrain| terrain.id.get());
+        if self.terrain != terrain {
+            self.terrain = terrain;
             self.clear();
         }
     }
 
+    /// Forgets the oldest until the rest fits.
     fn shrink(&mut self) {
         let mut bytes = self.bytes();
         while bytes > self.limit
             && let Some(oldest) = self.done.pop_front()
         {
             bytes -= oldest.bytes();
+            // A stroke with more after it than may go on at once is over.
+            let strokes = self.done.iter().filter(|entry| entry.stroke != 0);
+            if strokes.count() < STROKES_AT_ONCE {
+                lose(&mut self.lost, oldest.stroke);
+            }
         }
     }
 }
 
-/// Indices of a tile's cells in the grid.
-fn cells_of(grid: &Grid, tile: usize) -> impl Iterator<Item = usize> + use<> {
-    let (wide, width) = (grid.tiles().x as usize, grid.width());
-    let coord = UVec2::new((tile % wide) as u32, (tile / wide) as u32);
-    let (columns, rows) = grid.tile_cells(coord);
-    rows.flat_map(move |y| columns.clone().map(move |x| y * width + x))
+/// Notes a stroke that was forgotten and may still go on.
+fn lose(lost: &mut VecDeque<u64>, stroke: u64) {
+    if stroke != 0 && !lost.contains(&stroke) {
+        lost.push_back(stroke);
+        if lost.len() > STROKES_AT_ONCE {
+            lost.pop_front();
+        }
+    }
+}
+
+/// What the hand holds. units: m³
+fn in_hand(terrain: &Terrain) -> EditEffect {
+    let account = &terrain.account;
+    EditEffect {
+        solids: account.solids.carried,
+        water: account.water.carried,
+        lava: account.solids.lava_carried,
+    }
+}
+
+/// `a` and so many times `b`.
+fn sum(a: EditEffect, b: EditEffect, times: f64) -> EditEffect {
+    EditEffect {
+        solids: a.solids + times * b.solids,
+        water: a.water + times * b.water,
+        lava: a.lava + times * b.lava,
+    }
 }
 
 /// The cells of a tile that a brush may reach: their places in the tile, row by
 /// row, and their indices in the grid.
-fn cells_within(
+fn cells_within<'a>(
     grid: &Grid,
     tile: usize,
-    print: &Footprint,
-) -> impl Iterator<Item = (usize, usize)> + Clone + use<> {
-    let (wide, width) = (grid.tiles().x as usize, grid.width());
-    let coord = UVec2::new((tile % wide) as u32, (tile / wide) as u32);
-    let (columns, rows) = grid.tile_cells(coord);
-    let cut = |all: &Range<usize>, reach: &Range<usize>| {
-        all.start.max(reach.start)..all.end.min(reach.end)
-    };
-    let (within_x, within_y) = (cut(&columns, &print.columns), cut(&rows, &print.rows));
-    within_y.flat_map(move |y| {
+    print: &'a Footprint,
+) -> impl Iterator<Item = (usize, usize)> + use<'a> {
+    let width = grid.width();
+    let (columns, rows) = grid.tile_cells(grid.tile_at(tile));
+    let reached = rows.start.max(print.rows.start)..rows.end.min(print.rows.end);
+    reached.flat_map(move |y| {
+        let span = print.columns(y);
         let place = (y - rows.start) * columns.len();
         let first = columns.start;
-        let row = within_x.clone();
+        let row = span.start.max(first)..span.end.min(columns.end);
         row.map(move |x| (place + (x - first), y * width + x))
     })
 }
 
-impl Patch {
-    /// Notes the values of a part now, as both before and after, unless it has
-    /// some.
-    fn note(&mut self, terrain: &Terrain, part: Part, cells: impl Iterator<Item = usize>) {
-        match part {
-            Part::Ground if self.ground.is_empty() => {
-                self.ground.reserve(CELLS);
-                self.ground
-                    .extend(cells.map(|i| [terrain.ground_parts(i); 2]));
-            }
-            Part::Water if self.water.is_empty() => {
-                self.water.reserve(CELLS);
-                self.water
-                    .extend(cells.map(|i| [terrain.water_parts(i); 2]));
-            }
-            Part::Lava if self.lava.is_empty() => {
-                self.lava.reserve(CELLS);
-                self.lava.extend(cells.map(|i| [terrain.lava_parts(i); 2]));
-            }
-            Part::Hardness if self.hardness.is_empty() => {
-                let hardness = terrain.hardness();
-                let value = |i: usize| hardness.map_or(0.0, |hardness| hardness[i]);
-                self.hardness.extend(cells.map(|i| [value(i); 2]));
-            }
-            _ => {}
-        }
+/// Joins a change with one after it. What the simulation, or another player, did
+/// between them is not the stroke's: the first value moves with it. It may be
+/// less than nothing by that, until it is given back.
+fn join(known: &mut Change, later: Change) {
+    if known[0] == known[1] {
+        // Not edited so far.
+        *known = later;
+        return;
     }
-
-    /// Notes what the same cells are after the edit.
-    fn take_after(&mut self, terrain: &Terrain, cells: impl Iterator<Item = usize> + Clone) {
-        for (change, i) in self.ground.iter_mut().zip(cells.clone()) {
-            change[1] = terrain.ground_parts(i);
-        }
-        for (change, i) in self.water.iter_mut().zip(cells.clone()) {
-            change[1] = terrain.water_parts(i);
-        }
-        for (change, i) in self.lava.iter_mut().zip(cells.clone()) {
-            change[1] = terrain.lava_parts(i);
-        }
-        if let Some(hardness) = terrain.hardness() {
-            for (change, i) in self.hardness.iter_mut().zip(cells) {
-                change[1] = hardness[i];
-            }
-        }
+    if known[1] != later[0] {
+        known[0] = shifted(known[0], known[1], later[0]);
     }
-
-    fn changes_anything(&self) -> bool {
-        let differ = |change: &Change<(f32, f32, f32)>| change[0] != change[1];
-        self.ground.iter().any(differ)
-            || self.water.iter().any(differ)
-            || self.lava.iter().any(differ)
-            || self.hardness.iter().any(|change| change[0] != change[1])
-    }
-
-    /// Takes a later edit of the same stroke in, of cells at these places.
-    fn join(&mut self, later: Patch, places: impl Iterator<Item = usize> + Clone) {
-        let ground = later.ground.into_iter().zip(places.clone());
-        join_all(&mut self.ground, ground, |before, from, to| {
-            shifted(before, from, to, f32::NEG_INFINITY)
-        });
-        let water = later.water.into_iter().zip(places.clone());
-        join_all(&mut self.water, water, |before, from, to| {
-            shifted(before, from, to, 0.0)
-        });
-        let lava = later.lava.into_iter().zip(places.clone());
-        join_all(&mut self.lava, lava, |before, from, to| {
-            shifted(before, from, to, 0.0)
-        });
-        let hardness = later.hardness.into_iter().zip(places);
-        join_all(&mut self.hardness, hardness, |before, from, to| {
-            (before + (to - from)).clamp(0.0, 1.0)
-        });
-    }
+    known[1] = later[1];
 }
 
-/// Joins the changes of an edit with those of the one after it. What the
-/// simulation did between them is no edit: the first value moves with it.
-fn join_all<T: Copy + PartialEq>(
-    known: &mut [Change<T>],
-    later: impl Iterator<Item = (Change<T>, usize)>,
-    shifted: impl Fn(T, T, T) -> T,
-) {
-    for (later, place) in later {
-        let Some(known) = known.get_mut(place) else {
-            continue;
-        };
-        if known[0] == known[1] {
-            // Not edited so far.
-            *known = later;
-            continue;
-        }
-        if known[1] != later[0] {
-            known[0] = shifted(known[0], known[1], later[0]);
-        }
-        known[1] = later[1];
-    }
-}
-
-/// `before` moved by what lies between `from` and `to`. Its first part does not
-/// fall below `lowest`, its last not below zero.
-fn shifted(
-    before: (f32, f32, f32),
-    from: (f32, f32, f32),
-    to: (f32, f32, f32),
-    lowest: f32,
-) -> (f32, f32, f32) {
+/// `before` moved by what lies between `from` and `to`.
+fn shifted(before: State, from: State, to: State) -> State {
     let (mut high, mut rest) = (before.0, before.1);
     add_exactly(&mut high, &mut rest, (to.0 - from.0) + (to.1 - from.1));
-    if high < lowest {
-        (high, rest) = (lowest, 0.0);
-    }
-    (high, rest, (before.2 + (to.2 - from.2)).max(0.0))
+    (high, rest, before.2 + (to.2 - from.2))
 }
 
 impl Entry {
     /// Gives back what was before. Returns the entry that undoes this.
     fn turn_back(mut self, terrain: &mut Terrain) -> Entry {
         let grid = *terrain.grid();
-        let mut gained = Hand::default();
-        let (mut ground_tiles, mut water_tiles) = (Vec::new(), Vec::new());
-        let mut lava_tiles = Vec::new();
+        let mut gained = EditEffect::default();
+        let mut marks: [Vec<usize>; 4] = default();
         for (&tile, patch) in &mut self.tiles {
-            if !patch.ground.is_empty() || !patch.hardness.is_empty() {
-                ground_tiles.push(tile);
-            }
-            if !patch.water.is_empty() {
-                water_tiles.push(tile);
-            }
-            if !patch.lava.is_empty() {
-                lava_tiles.push(tile);
-                let planes = terrain.let_melt();
-                for (change, i) in patch.lava.iter_mut().zip(cells_of(&grid, tile)) {
-                    let now = (planes.depth[i], planes.rest[i], planes.heat[i]);
-                    let mut then = give_back(now, change, 0.0);
-                    // Lava that is left is no hotter than it can be.
-                    then.2 = then.2.min(then.0);
-                    (planes.depth[i], planes.rest[i], planes.heat[i]) = then;
-                    gained.lava += difference((now.0, now.1, 0.0), (then.0, then.1, 0.0));
-                    *change = [now, then];
+            for (part, changes) in Part::ALL.into_iter().zip(patch) {
+                if !changes.is_empty() {
+                    marks[part as usize].push(tile);
                 }
-            }
-            if !patch.hardness.is_empty() {
-                let hardness = terrain.hardness_mut();
-                for (change, i) in patch.hardness.iter_mut().zip(cells_of(&grid, tile)) {
-                    let now = hardness[i];
-                    let then = match now == change[1] {
-                        true => change[0],
-                        false => (now + (change[0] - change[1])).clamp(0.0, 1.0),
-                    };
-                    hardness[i] = then;
+                for (change, cell) in changes.iter_mut().zip(grid.tile_indices(tile)) {
+                    let now = part.read(terrain, cell);
+                    let then = part.given_back(now, *change);
                     *change = [now, then];
+                    if now != then {
+                        part.write(terrain, cell, then);
+                        gained = sum(gained, part.gain(now, then), grid.cell_area());
+                    }
                 }
-            }
-            let layers = terrain.layers_mut();
-            for (change, i) in patch.ground.iter_mut().zip(cells_of(&grid, tile)) {
-                let now = (layers.bedrock[i], layers.bedrock_rest[i], layers.soil[i]);
-                let then = give_back(now, change, f32::NEG_INFINITY);
-                (layers.bedrock[i], layers.bedrock_rest[i], layers.soil[i]) = then;
-                gained.solids += difference(now, then);
-                *change = [now, then];
-            }
-            for (change, i) in patch.water.iter_mut().zip(cells_of(&grid, tile)) {
-                let now = (layers.water[i], layers.water_rest[i], layers.suspended[i]);
-                let then = give_back(now, change, 0.0);
-                (layers.water[i], layers.water_rest[i], layers.suspended[i]) = then;
-                gained.water += difference((now.0, now.1, 0.0), (then.0, then.1, 0.0));
-                gained.solids += f64::from(then.2) - f64::from(now.2);
-                *change = [now, then];
             }
         }
-        terrain.mark_tiles(ground_tiles);
-        terrain.mark_water_tiles(water_tiles);
-        terrain.mark_lava_tiles(lava_tiles);
+        let [ground, water, lava, hardness] = marks;
+        terrain.mark_tiles(ground.into_iter().chain(hardness));
+        terrain.mark_water_tiles(water);
+        terrain.mark_lava_tiles(lava);
         let soft = |hardness: &[f32]| hardness.iter().all(|hardness| *hardness == 0.0);
         if self.made_hardness && terrain.hardness().is_some_and(soft) {
             terrain.remove_hardness();
         }
 
-        // The hand gives back what it took, if it still has it.
-        let account = &mut terrain.account;
-        let back = Hand {
-            solids: self.hand.solids.min(account.solids.carried.max(0.0)),
-            water: self.hand.water.min(account.water.carried.max(0.0)),
-            lava: self.hand.lava.min(account.solids.lava_carried.max(0.0)),
+        // The hand gives back what it took, if it still has it, and gets back
+        // what it gave, less what the land has lost of it.
+        let missing = sum(gained, self.effect, 1.0);
+        let carried = in_hand(terrain);
+        let back = |hand: f64, missing: f64, carried: f64| match hand > 0.0 {
+            true => hand.min(carried.max(0.0)),
+            false => (hand + missing.max(0.0)).min(0.0),
         };
+        let back = EditEffect {
+            solids: back(self.hand.solids, missing.solids, carried.solids),
+            water: back(self.hand.water, missing.water, carried.water),
+            lava: back(self.hand.lava, missing.lava, carried.lava),
+        };
+        let account = &mut terrain.account;
         account.solids.carried -= back.solids;
         account.water.carried -= back.water;
         account.solids.lava_carried -= back.lava;
-        let area = grid.cell_area();
-        account.solids.added += gained.solids * area - back.solids;
-        account.solids.added += gained.lava * area - back.lava;
-        account.water.added += gained.water * area - back.water;
-        self.hand = Hand {
-            solids: -back.solids,
-            water: -back.water,
-            lava: -back.lava,
-        };
+        account.solids.added += gained.solids - back.solids;
+        account.solids.added += gained.lava - back.lava;
+        account.water.added += gained.water - back.water;
+        self.hand = sum(EditEffect::default(), back, -1.0);
+        self.effect = gained;
         self
     }
-}
-
-/// The value that undoes a change: the old one if nothing else happened, else
-/// the present one less the difference.
-fn give_back(
-    now: (f32, f32, f32),
-    change: &Change<(f32, f32, f32)>,
-    lowest: f32,
-) -> (f32, f32, f32) {
-    let [before, after] = *change;
-    if before == after {
-        return now;
-    }
-    if now == after {
-        return before;
-    }
-    shifted(now, after, before, lowest)
-}
-
-/// What a two-float sum and a thickness gained together. units: m
-fn difference(from: (f32, f32, f32), to: (f32, f32, f32)) -> f64 {
-    let part = |from: f32, to: f32| f64::from(to) - f64::from(from);
-    part(from.0, to.0) + part(from.1, to.1) + part(from.2, to.2)
 }

@@ -30,11 +30,12 @@ pub use apply::EditEffect;
 pub use brush::{Brush, BrushShape, Falloff};
 pub use history::TerrainHistory;
 pub(super) use plugin::build;
-pub use plugin::{EditApplied, EditRefused, HistoryRequest};
+pub use plugin::{EditApplied, EditRefused, HistoryApplied, HistoryRefused, HistoryRequest};
 pub use stamp::HeightStamp;
 
 use crate::terrain::{SettingsError, Terrain, in_range};
 use bevy::prelude::*;
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 const EDIT: &str = "TerrainEdit";
@@ -209,8 +210,10 @@ pub struct TerrainEdit {
     pub fill: Fill,
     /// Where its matter comes from.
     pub supply: Supply,
-    /// Edits of the same stroke, one after the other, are undone together.
-    /// Each edit of stroke 0 stands alone.
+    /// Edits of the same stroke are undone together, also if those of other
+    /// players come between them. Each press of a button wants a number of its
+    /// own, such as a [`new_stroke`](Self::new_stroke)'s; each edit of stroke 0
+    /// stands alone.
     pub stroke: u64,
     /// Waits for an erosion step instead of acting at once.
     pub stamp: Option<EditStamp>,
@@ -305,7 +308,14 @@ impl TerrainEdit {
         }
     }
 
-    /// Belongs to a stroke that is undone at once.
+    /// A number for a [stroke](Self::stroke) that no other of this program has. A
+    /// lockstep game numbers the strokes of its players by itself, below 2³².
+    pub fn new_stroke() -> u64 {
+        static NEXT: AtomicU64 = AtomicU64::new(1 << 32);
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Belongs to a [stroke](Self::stroke) that is undone at once.
     pub fn in_stroke(self, stroke: u64) -> Self {
         Self { stroke, ..self }
     }

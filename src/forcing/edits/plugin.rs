@@ -32,8 +32,26 @@ pub struct EditRefused {
     pub reason: String,
 }
 
+/// A [`HistoryRequest`] was carried out.
+#[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistoryApplied {
+    /// The request.
+    pub request: HistoryRequest,
+    /// Erosion steps that had been run.
+    pub step: u64,
+}
+
+/// A [`HistoryRequest`] was not carried out, and why. Nothing was changed.
+#[derive(Message, Clone, Debug, PartialEq, Eq)]
+pub struct HistoryRefused {
+    /// The request.
+    pub request: HistoryRequest,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
 /// Asks to undo or redo an edit or stroke; see [`TerrainHistory`]. In a frame,
-/// or a step, edits come first.
+/// or a step, edits come first. [`HistoryApplied`] or [`HistoryRefused`] answers.
 #[derive(Message, Reflect, Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum HistoryRequest {
@@ -61,11 +79,12 @@ impl HistoryRequest {
         }
     }
 
-    fn run(&self, history: &mut TerrainHistory, terrain: &mut Terrain) {
+    /// Carries it out. Returns whether there was anything to undo or redo.
+    fn run(&self, history: &mut TerrainHistory, terrain: &mut Terrain) -> bool {
         match self {
             Self::Undo { .. } => history.undo(terrain),
             Self::Redo { .. } => history.redo(terrain),
-        };
+        }
     }
 }
 
@@ -85,9 +104,11 @@ impl Waiting {
             return;
         }
         self.terrain = terrain;
-        self.requests.clear();
         for (_, edit) in self.edits.drain(..) {
             desk.refuse(edit, "its terrain is gone");
+        }
+        for (_, request) in self.requests.drain(..) {
+            desk.refuse_request(request, "its terrain is gone");
         }
     }
 }
@@ -99,6 +120,8 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
         .add_message::<HistoryRequest>()
         .add_message::<EditApplied>()
         .add_message::<EditRefused>()
+        .add_message::<HistoryApplied>()
+        .add_message::<HistoryRefused>()
         .register_type::<TerrainEdit>()
         .register_type::<EditAction>()
         .register_type::<Brush>()
@@ -119,6 +142,8 @@ struct Desk<'w> {
     time: Res<'w, Time<Erosion>>,
     applied: MessageWriter<'w, EditApplied>,
     refused: MessageWriter<'w, EditRefused>,
+    turned: MessageWriter<'w, HistoryApplied>,
+    kept: MessageWriter<'w, HistoryRefused>,
 }
 
 impl Desk<'_> {
@@ -136,6 +161,30 @@ impl Desk<'_> {
         let reason = reason.into();
         self.refused.write(EditRefused { edit, reason });
     }
+
+    fn turn(&mut self, request: HistoryRequest, terrain: &mut Terrain) {
+        if request.run(&mut self.history, terrain) {
+            let step = self.time.steps();
+            self.turned.write(HistoryApplied { request, step });
+            return;
+        }
+        let reason = match request {
+            HistoryRequest::Undo { .. } => "there is nothing to undo",
+            HistoryRequest::Redo { .. } => "there is nothing to redo",
+        };
+        self.refuse_request(request, reason);
+    }
+
+    fn refuse_request(&mut self, request: HistoryRequest, reason: impl Into<String>) {
+        let reason = reason.into();
+        self.kept.write(HistoryRefused { request, reason });
+    }
+}
+
+/// What is wrong with a stamp for a step that is over.
+fn too_late(stamp: EditStamp, steps: u64) -> String {
+    let step = stamp.step;
+    format!("it is for step {step}, but {steps} steps have been run")
 }
 
 /// Applies edits that are for now, and keeps those that are for later.
@@ -146,11 +195,15 @@ fn take_edits(
     mut waiting: ResMut<Waiting>,
     mut desk: Desk,
 ) {
+    // Its memory goes with its terrain, not with the next edit.
+    desk.history.belong_to(terrain.as_deref());
     let Some(mut terrain) = terrain else {
         for edit in edits.read() {
             desk.refuse(edit.clone(), "there is no terrain");
         }
-        requests.clear();
+        for request in requests.read() {
+            desk.refuse_request(*request, "there is no terrain");
+        }
         waiting.leave(0, &mut desk);
         return;
     };
@@ -159,11 +212,7 @@ fn take_edits(
     for edit in edits.read() {
         let edit = edit.clone();
         match edit.stamp {
-            Some(stamp) if stamp.step <= steps => {
-                let step = stamp.step;
-                let reason = format!("it is for step {step}, but {steps} steps have been run");
-                desk.refuse(edit, reason);
-            }
+            Some(stamp) if stamp.step <= steps => desk.refuse(edit, too_late(stamp, steps)),
             Some(stamp) => waiting.edits.push((stamp, edit)),
             None => desk.apply(edit, &mut terrain),
         }
@@ -171,11 +220,10 @@ fn take_edits(
     for request in requests.read() {
         match request.stamp() {
             Some(stamp) if stamp.step <= steps => {
-                let step = stamp.step;
-                warn!("a request for step {step} came when {steps} steps had been run");
+                desk.refuse_request(*request, too_late(stamp, steps));
             }
             Some(stamp) => waiting.requests.push((stamp, *request)),
-            None => request.run(&mut desk.history, &mut terrain),
+            None => desk.turn(*request, &mut terrain),
         }
     }
 }
@@ -198,7 +246,7 @@ fn apply_stamped_edits(
         desk.apply(edit, &mut terrain);
     }
     for request in take_due(&mut waiting.requests, step) {
-        request.run(&mut desk.history, &mut terrain);
+        desk.turn(request, &mut terrain);
     }
 }
 

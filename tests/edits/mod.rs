@@ -1,5 +1,7 @@
 //! Edits: what they change, what they count, undo and redo, and their order.
 
+mod history;
+
 use crate::hills;
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_erode::prelude::*;
@@ -373,145 +375,6 @@ fn extreme_edits_stay_finite() {
     assert!(terrain.soil().iter().all(|v| *v >= 0.0));
 }
 
-/// A mix of everything that can be undone.
-fn edits() -> Vec<TerrainEdit> {
-    let brush = Brush::circle(9.0);
-    let noise = EditAction::Noise {
-        seed: 1,
-        feature_size: 4.0,
-    };
-    let hard = EditAction::SetHardness { value: 0.5 };
-    vec![
-        TerrainEdit::raise(HERE, brush).with_strength(3.3),
-        TerrainEdit::lower(HERE + Vec3::X * 5.0, brush).with_strength(2.7),
-        TerrainEdit::add(Matter::Water, HERE, brush),
-        TerrainEdit::lower(HERE, brush).by_hand(),
-        TerrainEdit::new(noise, HERE, brush),
-        TerrainEdit::smooth(HERE, brush),
-        TerrainEdit::remove(Matter::Water, HERE + Vec3::Z * 4.0, brush),
-        TerrainEdit::new(hard, HERE, brush),
-        TerrainEdit::stamp(HeightStamp::crater(), HERE, brush),
-        TerrainEdit::raise(HERE, brush).by_hand(),
-    ]
-}
-
-#[test]
-fn undo_and_redo_restore_every_bit() {
-    let mut terrain = hills(8).with_soil_depth(0.7).expect("valid");
-    let mut history = TerrainHistory::default();
-    let mut hashes = vec![terrain.state_hash()];
-    for edit in edits() {
-        history.apply(&edit, &mut terrain).expect("valid");
-        hashes.push(terrain.state_hash());
-        balanced(&terrain);
-    }
-    for round in 0..2 {
-        for expected in hashes.iter().rev().skip(1) {
-            assert!(history.undo(&mut terrain));
-            assert_eq!(terrain.state_hash(), *expected, "round {round}");
-            balanced(&terrain);
-        }
-        assert!(!history.undo(&mut terrain));
-        for expected in hashes.iter().skip(1) {
-            assert!(history.redo(&mut terrain));
-            assert_eq!(terrain.state_hash(), *expected, "round {round}");
-        }
-        assert!(!history.redo(&mut terrain));
-    }
-    assert!(terrain.ledger().solids.carried >= 0.0);
-    // A new edit leaves nothing to redo.
-    history.undo(&mut terrain);
-    history.apply(&edits()[0], &mut terrain).expect("valid");
-    assert_eq!(history.redo_count(), 0);
-}
-
-#[test]
-fn strokes_are_undone_at_once() {
-    let mut terrain = flat();
-    let mut history = TerrainHistory::default();
-    let before = terrain.state_hash();
-    for step in 0..20 {
-        let at = HERE + Vec3::X * step as f32;
-        let edit = TerrainEdit::raise(at, Brush::circle(6.0)).in_stroke(7);
-        history.apply(&edit, &mut terrain).expect("valid");
-    }
-    assert_eq!(history.undo_count(), 1);
-    history.undo(&mut terrain);
-    assert_eq!(terrain.state_hash(), before);
-}
-
-#[test]
-fn undo_leaves_what_the_simulation_did() {
-    // The same rain of droplets on a land that was edited and undone, and on
-    // one that was not, far from the edit: equal. At the edit: the hill is gone.
-    let mut terrain = flat();
-    let mut history = TerrainHistory::default();
-    let edit = TerrainEdit::raise(HERE, Brush::circle(10.0)).with_strength(5.0);
-    let mut stroke = 0.0;
-    let mut solver = ThermalSolver::new(Thermal::default(), terrain.grid()).expect("valid");
-    for _ in 0..30 {
-        let part = edit.clone().for_seconds(1.0 / 30.0).in_stroke(1);
-        stroke += history.apply(&part, &mut terrain).expect("valid").solids;
-        solver.step(&mut terrain, 0.1);
-    }
-    let settled = terrain.ground_heights();
-    let hill = ground(&terrain, HERE) - 1.0;
-    assert!(hill > 3.0, "{hill}");
-    let worn = eroded_below(&terrain);
-    assert!(history.undo(&mut terrain));
-    balanced(&terrain);
-    // The hill's volume is gone, as far as it was still there.
-    let gone: f64 = settled
-        .iter()
-        .enumerate()
-        .map(|(i, old)| f64::from(old - terrain.ground(i)))
-        .sum::<f64>()
-        * terrain.grid().cell_area();
-    assert!(
-        gone > 0.6 * stroke && gone <= stroke * 1.001,
-        "{gone} {stroke}"
-    );
-    assert!(terrain.soil().iter().all(|v| *v >= 0.0));
-    assert!(eroded_below(&terrain) >= worn);
-    assert!(history.redo(&mut terrain));
-    let back = terrain.ground_heights();
-    let most = back.iter().zip(&settled).map(|(a, b)| (a - b).abs());
-    assert!(
-        most.fold(0.0, f32::max) < 1e-5,
-        "redo brings the settled hill back"
-    );
-}
-
-fn eroded_below(terrain: &Terrain) -> usize {
-    (0..terrain.grid().cells())
-        .filter(|&i| terrain.ground(i) < 1.0 - 1e-4)
-        .count()
-}
-
-#[test]
-fn history_stays_within_its_limit() {
-    let mut terrain = hills(1);
-    let limit = 3 << 20;
-    let mut history = TerrainHistory::with_limit(limit);
-    for i in 0..100 {
-        let at = Vec3::new(i as f32, 0.0, 0.0);
-        let edit = TerrainEdit::raise(at, Brush::circle(15.0));
-        history.apply(&edit, &mut terrain).expect("valid");
-        assert!(history.bytes() <= limit);
-    }
-    assert!(
-        (3..100).contains(&history.undo_count()),
-        "{}",
-        history.undo_count()
-    );
-    let mut none = TerrainHistory::with_limit(0);
-    none.apply(&edits()[0], &mut terrain).expect("valid");
-    assert!(!none.undo(&mut terrain));
-    // Another terrain has another history.
-    let mut other = hills(2);
-    assert!(!history.undo(&mut other));
-}
-
 fn app(millis: u64) -> App {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, ErosionPlugin::default()))
@@ -617,6 +480,28 @@ fn edits_mark_only_their_tiles() {
     assert_eq!(terrain.water_tiles_changed_since(water).count(), 0);
 }
 
+/// A mix of everything that can be undone.
+fn edits() -> Vec<TerrainEdit> {
+    let brush = Brush::circle(9.0);
+    let noise = EditAction::Noise {
+        seed: 1,
+        feature_size: 4.0,
+    };
+    let hard = EditAction::SetHardness { value: 0.5 };
+    vec![
+        TerrainEdit::raise(HERE, brush).with_strength(3.3),
+        TerrainEdit::lower(HERE + Vec3::X * 5.0, brush).with_strength(2.7),
+        TerrainEdit::add(Matter::Water, HERE, brush),
+        TerrainEdit::lower(HERE, brush).by_hand(),
+        TerrainEdit::new(noise, HERE, brush),
+        TerrainEdit::smooth(HERE, brush),
+        TerrainEdit::remove(Matter::Water, HERE + Vec3::Z * 4.0, brush),
+        TerrainEdit::new(hard, HERE, brush),
+        TerrainEdit::stamp(HeightStamp::crater(), HERE, brush),
+        TerrainEdit::raise(HERE, brush).by_hand(),
+    ]
+}
+
 #[test]
 fn edits_can_be_written_and_read() {
     for edit in edits() {
@@ -674,91 +559,6 @@ fn edits_concern_only_the_chunks_they_come_near() {
 }
 
 #[test]
-fn undo_of_a_washed_out_stroke_leaves_no_less_than_nothing() {
-    // Between two edits of a stroke all that the first brought is taken away.
-    for (layer, matter) in [(Layer::Soil, Matter::Soil), (Layer::Water, Matter::Water)] {
-        let mut terrain = Terrain::flat(UVec2::splat(70), 1.0).expect("valid");
-        let cells = terrain.grid().cells();
-        let mut history = TerrainHistory::default();
-        let edit = TerrainEdit::add(matter, Vec3::ZERO, Brush::circle(9.0)).in_stroke(4);
-        history.apply(&edit, &mut terrain).expect("valid");
-        terrain.set_layer(layer, vec![0.0; cells]).expect("valid");
-        history.apply(&edit, &mut terrain).expect("valid");
-        assert!(history.undo(&mut terrain));
-        let left = [terrain.soil(), terrain.water()];
-        assert!(left.iter().all(|layer| layer.iter().all(|v| *v == 0.0)));
-        balanced(&terrain);
-    }
-}
-
-#[test]
-fn a_stroke_leaves_cells_alone_that_it_never_touched() {
-    let mut terrain = hills(9);
-    let mut history = TerrainHistory::default();
-    let cells = terrain.grid().cells();
-    let edit = TerrainEdit::raise(Vec3::new(-60.0, 0.0, -40.0), Brush::circle(8.0)).in_stroke(2);
-    for round in 1..5 {
-        history.apply(&edit, &mut terrain).expect("valid");
-        // As models do: all cells change a little.
-        let soil = (0..cells).map(|i| (i % 7) as f32 * 0.013 * round as f32);
-        terrain
-            .set_layer(Layer::Soil, soil.collect())
-            .expect("valid");
-    }
-    history.apply(&edit, &mut terrain).expect("valid");
-    let far = |terrain: &Terrain| -> Vec<u32> {
-        let cells = (0..40u32).map(|x| terrain.grid().index(x, 60));
-        cells.map(|i| terrain.soil()[i].to_bits()).collect()
-    };
-    let before = far(&terrain);
-    assert!(history.undo(&mut terrain));
-    assert_eq!(far(&terrain), before);
-}
-
-#[test]
-fn a_stroke_that_moved_on_is_undone_as_a_whole() {
-    let mut terrain = flat();
-    let mut history = TerrainHistory::default();
-    let before = ground(&terrain, HERE);
-    let path = [HERE, HERE + Vec3::X * 9.0, HERE + Vec3::X * 18.0];
-    for (number, at) in (1u8..).zip(path) {
-        let edit = TerrainEdit::raise(at, Brush::circle(4.0)).in_stroke(3);
-        history.apply(&edit, &mut terrain).expect("valid");
-        // As models do: a deposit everywhere, on the new hills too.
-        let soil = terrain.soil().iter().map(|soil| soil + 0.25).collect();
-        terrain.set_layer(Layer::Soil, soil).expect("valid");
-        let hill = ground(&terrain, at) - before - 0.25 * f32::from(number);
-        assert!(hill > 0.5, "{hill} at {at}");
-    }
-    assert!(history.undo(&mut terrain));
-    for at in path {
-        let deposit = ground(&terrain, at) - before;
-        assert!((deposit - 0.75).abs() < 1e-5, "{deposit} at {at}");
-    }
-}
-
-#[test]
-fn what_changes_nothing_is_not_remembered() {
-    let mut terrain = flat();
-    let mut history = TerrainHistory::default();
-    let edit = TerrainEdit::raise(HERE, Brush::circle(5.0));
-    history.apply(&edit, &mut terrain).expect("valid");
-    history.undo(&mut terrain);
-    for nothing in [
-        TerrainEdit::raise(Vec3::X * 1e5, Brush::circle(5.0)),
-        edit.clone().for_seconds(0.0),
-        edit.clone().by_hand(),
-    ] {
-        history.apply(&nothing, &mut terrain).expect("valid");
-        assert_eq!((history.undo_count(), history.redo_count()), (0, 1));
-    }
-    // One that is larger than the history is applied, and cannot be undone.
-    let mut small = TerrainHistory::with_limit(1 << 10);
-    small.apply(&edit, &mut terrain).expect("valid");
-    assert!(ground(&terrain, HERE) > 1.9 && small.undo_count() == 0);
-}
-
-#[test]
 fn edits_that_wait_go_with_their_terrain() {
     let mut app = app(16);
     app.world_mut().resource_mut::<Time<Erosion>>().pause();
@@ -775,4 +575,81 @@ fn edits_that_wait_go_with_their_terrain() {
         app.update();
     }
     assert_eq!(ground(app.world().resource::<Terrain>(), HERE), 1.0);
+}
+
+#[test]
+fn what_does_nothing_marks_nothing() {
+    let mut terrain = flat();
+    let brush = Brush::circle(8.0);
+    let soft = |value| TerrainEdit::new(EditAction::SetHardness { value }, HERE, brush);
+    let revisions = |terrain: &Terrain| {
+        let [water, lava] = [terrain.water_revision(), terrain.lava_revision()];
+        (terrain.revision(), water, lava)
+    };
+    let (seen, hash) = (revisions(&terrain), terrain.state_hash());
+    for nothing in [
+        TerrainEdit::raise(HERE, brush).by_hand(),
+        TerrainEdit::add(Matter::Water, HERE, brush).by_hand(),
+        TerrainEdit::add(Matter::Lava, HERE, brush).by_hand(),
+        TerrainEdit::remove(Matter::Water, HERE, brush),
+        TerrainEdit::remove(Matter::Lava, HERE, brush),
+        TerrainEdit::raise(HERE, brush).with_strength(0.0),
+        TerrainEdit::raise(Vec3::Z * 1e4, brush),
+        soft(0.0),
+    ] {
+        let effect = nothing.apply(&mut terrain).expect("valid");
+        assert_eq!(effect, EditEffect::default(), "{nothing:?}");
+        assert_eq!(revisions(&terrain), seen, "{nothing:?}");
+        assert_eq!(terrain.state_hash(), hash, "{nothing:?}");
+    }
+    assert!(terrain.hardness().is_none());
+    // Hard as it can be, the ground is not drawn anew for a brush that is held.
+    for expected in [true, false] {
+        let seen = revisions(&terrain);
+        let hard = soft(0.4).with_strength(100.0);
+        TerrainEdit {
+            brush: brush.with_falloff(Falloff::Hard),
+            ..hard
+        }
+        .apply(&mut terrain)
+        .expect("valid");
+        assert_eq!(revisions(&terrain) != seen, expected);
+    }
+}
+
+#[test]
+fn a_line_across_the_land_marks_what_it_passes() {
+    let mut terrain = Terrain::flat(UVec2::splat(640), 1.0).expect("valid");
+    let seen = terrain.revision();
+    let (from, to) = (Vec3::new(-310.0, 0.0, -310.0), Vec3::new(310.0, 0.0, 310.0));
+    let line = TerrainEdit::raise(to, Brush::circle(4.0)).drawn_from(from);
+    line.apply(&mut terrain).expect("valid");
+    let marked: Vec<UVec2> = terrain.tiles_changed_since(seen).collect();
+    assert!((10..=30).contains(&marked.len()), "{marked:?}");
+    for (cell, _) in (0..).zip(terrain.bedrock()) {
+        if terrain.ground(cell) > 0.0 {
+            let tile = UVec2::new(cell as u32 % 640, cell as u32 / 640) / 64;
+            assert!(marked.contains(&tile), "{tile}");
+        }
+    }
+}
+
+#[test]
+fn a_ramp_may_lead_anywhere() {
+    for (from, to) in [
+        (Vec3::new(-40.0, 2.0, -30.0), Vec3::new(35.0, 9.0, 25.0)),
+        (Vec3::new(10.0, 5.0, 30.0), Vec3::new(10.0, 1.0, -30.0)),
+        (Vec3::new(40.0, 3.0, -10.0), Vec3::new(-30.0, 3.5, -10.0)),
+    ] {
+        let mut terrain = flat();
+        let brush = Brush::circle(5.0).with_falloff(Falloff::Hard);
+        let ramp = TerrainEdit::ramp(from, to, brush).with_strength(1e4);
+        ramp.apply(&mut terrain).expect("valid");
+        for part in 0..=50 {
+            let at = from.lerp(to, part as f32 / 50.0);
+            let height = ground(&terrain, at);
+            assert!((height - at.y).abs() < 0.1, "{height} at {at}");
+        }
+        balanced(&terrain);
+    }
 }
