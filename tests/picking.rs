@@ -2,6 +2,7 @@
 
 use crate::{hills, view::create_app};
 use bevy::{
+    camera::visibility::RenderLayers,
     mesh::VertexAttributeValues,
     picking::{
         PickingSystems,
@@ -57,6 +58,23 @@ fn pointers_hit_the_chunk_below_them() {
     app.world_mut().entity_mut(entity).insert(Pickable::IGNORE);
     assert!(point_at(&mut app, at).is_empty());
     app.world_mut().entity_mut(entity).remove::<Pickable>();
+    // What a camera does not see, it does not pick.
+    let elsewhere = RenderLayers::layer(3);
+    app.world_mut().entity_mut(entity).insert(elsewhere.clone());
+    assert!(point_at(&mut app, at).is_empty());
+    app.world_mut().entity_mut(camera).insert(elsewhere);
+    assert_eq!(point_at(&mut app, at).len(), 1);
+    app.world_mut()
+        .entity_mut(entity)
+        .insert(InheritedVisibility::HIDDEN);
+    assert!(point_at(&mut app, at).is_empty());
+    app.world_mut()
+        .entity_mut(entity)
+        .insert(InheritedVisibility::VISIBLE);
+    app.world_mut().entity_mut(camera).insert(Camera2d);
+    assert!(point_at(&mut app, at).is_empty(), "no camera of the world");
+    app.world_mut().entity_mut(camera).remove::<Camera2d>();
+    assert_eq!(point_at(&mut app, at).len(), 1);
     app.world_mut().resource_mut::<TerrainPicking>().enabled = false;
     assert!(point_at(&mut app, at).is_empty());
 }
@@ -108,4 +126,70 @@ fn the_ring_lies_on_the_ground() {
     app.world_mut().resource_mut::<BrushRing>().at = None;
     app.update();
     assert!(ring(&mut app).is_none());
+}
+
+#[test]
+fn the_ring_lies_on_what_is_on_top() {
+    let land = hills(3);
+    let cells = land.grid().cells();
+    let top = land.bedrock().iter().copied().fold(0.0, f32::max);
+    // A lake over all of the land, and lava in its east.
+    let water = land.bedrock().iter().map(|ground| top + 5.0 - ground);
+    let water = water.collect();
+    let land = land.with_layer(Layer::Water, water).expect("valid");
+    let mut app = create_app(land);
+    let lay = |app: &mut App, at: Vec3, brush: Brush| {
+        *app.world_mut().resource_mut::<BrushRing>() = BrushRing {
+            at: Some(at),
+            brush,
+            ..default()
+        };
+        app.update();
+    };
+    lay(&mut app, Vec3::ZERO, Brush::square(20.0));
+    for point in ring(&mut app).expect("a ring") {
+        assert!((0.0..2.0).contains(&(point.y - top - 5.0)), "{point}");
+        let away = point.xz().abs().max_element();
+        assert!((away - 20.0).abs() < 1.5, "{away}: a square");
+    }
+    let mut terrain = app.world_mut().resource_mut::<Terrain>();
+    let no_lake = vec![0.0; cells];
+    terrain.set_layer(Layer::Water, no_lake).expect("valid");
+    let lava = vec![4.0; cells];
+    terrain.set_layer(Layer::Lava, lava).expect("valid");
+    app.update();
+    for point in ring(&mut app).expect("a ring") {
+        let terrain = app.world().resource::<Terrain>();
+        let above = point.y - terrain.height_at(point).expect("land");
+        assert!((4.0..6.0).contains(&above), "{above}");
+    }
+}
+
+#[test]
+fn the_ring_is_only_drawn_anew_when_something_changed() {
+    let mut app = create_app(hills(3));
+    let mesh = |app: &mut App| {
+        let mut query = app
+            .world_mut()
+            .query_filtered::<&Mesh3d, With<BrushRingMark>>();
+        query.single(app.world()).map(|mesh| mesh.0.id()).ok()
+    };
+    app.world_mut().resource_mut::<BrushRing>().at = Some(Vec3::ZERO);
+    app.update();
+    let first = mesh(&mut app);
+    assert!(first.is_some());
+    app.update();
+    app.update();
+    assert_eq!(mesh(&mut app), first);
+    app.world_mut().resource_mut::<BrushRing>().at = Some(Vec3::X);
+    app.update();
+    assert_ne!(mesh(&mut app), first);
+    assert!(ring(&mut app).is_some());
+    // Nowhere, and of no size: hidden, no fault.
+    for (at, radius) in [(Vec3::NAN, 9.0), (Vec3::ZERO, f32::NAN), (Vec3::X, -1.0)] {
+        let mut shown = app.world_mut().resource_mut::<BrushRing>();
+        (shown.at, shown.brush.radius) = (Some(at), radius);
+        app.update();
+        assert!(ring(&mut app).is_none(), "{at} {radius}");
+    }
 }

@@ -1,13 +1,12 @@
 //! A ring on the ground that shows where a brush will act.
 
+use super::loose::LooseMesh;
 use crate::{
     forcing::edits::{Brush, BrushShape},
     terrain::Terrain,
 };
 use bevy::{
     asset::RenderAssetUsages,
-    camera::visibility::NoFrustumCulling,
-    light::{NotShadowCaster, NotShadowReceiver},
     math::*,
     mesh::{Indices, PrimitiveTopology},
     prelude::*,
@@ -46,58 +45,35 @@ pub struct BrushRingMark;
 
 /// Lays the ring on the ground, which may move below it.
 pub(super) fn draw_ring(
-    mut commands: Commands,
     ring: Res<BrushRing>,
     terrain: Option<Res<Terrain>>,
-    mut marks: Query<
-        (&Mesh3d, &MeshMaterial3d<StandardMaterial>, &mut Visibility),
-        With<BrushRingMark>,
-    >,
-    mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut mark: LooseMesh<BrushRingMark>,
 ) {
-    let shown = ring.at.zip(terrain.as_deref());
-    let Some((at, terrain)) = shown else {
-        for (.., mut visibility) in &mut marks {
-            visibility.set_if_neq(Visibility::Hidden);
-        }
+    let place = ring.at.filter(|at| at.is_finite());
+    let is_sound = ring.brush.check().is_ok();
+    let Some((at, terrain)) = place.filter(|_| is_sound).zip(terrain) else {
+        mark.hide();
         return;
     };
-    let mesh = ring_mesh(terrain, &ring.brush, at);
-    if marks.is_empty() {
-        commands.spawn((
-            Name::new("brush ring"),
-            BrushRingMark,
-            Mesh3d(meshes.add(mesh)),
-            MeshMaterial3d(materials.add(StandardMaterial {
-                base_color: ring.colour,
-                unlit: true,
-                cull_mode: None,
-                // Before the ground and the water that it lies on.
-                depth_bias: 100.0,
-                ..default()
-            })),
-            Visibility::default(),
-            NoFrustumCulling,
-            NotShadowCaster,
-            NotShadowReceiver,
-        ));
+    let is_old = ring.is_changed() || terrain.is_changed();
+    if !is_old && mark.is_shown() {
         return;
     }
-    for (handle, material, mut visibility) in &mut marks {
-        visibility.set_if_neq(Visibility::Inherited);
-        if let Some(mut old) = meshes.get_mut(&handle.0) {
-            *old = mesh.clone();
-        }
-        if ring.is_changed()
-            && let Some(mut material) = materials.get_mut(&material.0)
-        {
-            material.base_color = ring.colour;
-        }
+    let mesh = ring_mesh(&terrain, &ring.brush, at);
+    mark.show("brush ring", mesh, || StandardMaterial {
+        base_color: ring.colour,
+        unlit: true,
+        cull_mode: None,
+        // Before the ground and the water that it lies on.
+        depth_bias: 100.0,
+        ..default()
+    });
+    if ring.is_changed() {
+        mark.paint(ring.colour);
     }
 }
 
-/// A band along the brush's outline, a little above ground and water.
+/// A band along the brush's outline, a little above ground, lava and water.
 pub fn ring_mesh(terrain: &Terrain, brush: &Brush, at: Vec3) -> Mesh {
     let cell = terrain.cell_size();
     let radius = brush.radius.max(0.75 * cell);
@@ -136,6 +112,7 @@ pub fn ring_mesh(terrain: &Terrain, brush: &Brush, at: Vec3) -> Mesh {
 /// A place on whatever is on top, or at the given height outside the land.
 fn lie_on(terrain: &Terrain, place: Vec3, lift: f32) -> [f32; 3] {
     let ground = terrain.height_at(place).unwrap_or(place.y);
+    let ground = ground + terrain.lava_depth_at(place).unwrap_or_default();
     let top = terrain
         .water_surface_at(place)
         .map_or(ground, |water| water.max(ground));

@@ -372,7 +372,10 @@ fn lay_out_chunks(
         state.clear(&mut commands);
         state.painted = view.clone();
         state.baseline = Baseline::of(&terrain);
-        let thinnest = draws_water(&view, &water_view).then_some(water_view.thinnest);
+        let thinnest = [
+            draws_water(&view, &water_view).then_some(water_view.thinnest),
+            draws_lava(&view, &lava_view).then_some(lava_view.thinnest),
+        ];
         state.levels = Levels::new(&terrain, &state.baseline, thinnest);
         state.chunks = terrain.grid().chunks();
         let look = GroundExtension::new(&view, terrain.grid(), &state.baseline);
@@ -620,7 +623,8 @@ fn finish_rebuild(
             state.rebuilt += 1;
         }
         if let Some(water) = water {
-            state.levels.note_water(number, water.is_some());
+            let drawn = water.is_some();
+            state.levels.note_liquid(number, Liquid::Water, drawn);
             let water = water.map(|(mesh, bounds)| match state.painted_elsewhere {
                 true => (mesh, bounds_with_room(&terrain, coord)),
                 false => (mesh, bounds),
@@ -635,6 +639,8 @@ fn finish_rebuild(
             }
         }
         if let Some(lava) = lava {
+            let drawn = lava.is_some();
+            state.levels.note_liquid(number, Liquid::Lava, drawn);
             let corner = terrain.grid().chunk_corner(coord);
             let lava = state.lava.show(&mut meshes, &mut commands, number, lava);
             if let Some(mut chunk) = lava {

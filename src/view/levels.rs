@@ -31,28 +31,31 @@ pub(super) struct Levels {
     drawn: Vec<u8>,
     /// What the choice was made for.
     detail: Detail,
-    /// A chunk ran dry or got wet since the choice was made.
+    /// Water or lava came to a chunk or left it since the choice was made.
     is_stale: bool,
 }
 
 impl Levels {
     /// Levels for a terrain that was not drawn before. `thinnest` is the depth
-    /// above which water is drawn, if it is.
-    pub fn new(terrain: &Terrain, baseline: &Baseline, thinnest: Option<f32>) -> Self {
+    /// above which water and lava are drawn, if they are.
+    pub fn new(terrain: &Terrain, baseline: &Baseline, thinnest: [Option<f32>; 2]) -> Self {
         let grid = terrain.grid();
         let chunks = grid.chunks();
         let look = |number: u32| {
             let chunk = UVec2::new(number % chunks.x, number / chunks.x);
             let (first, last) = grid.chunk_cells(chunk);
             let (low, high) = baseline.ranges[number as usize];
-            let wet = |thinnest| any_deeper(terrain, Liquid::Water, first, last, thinnest);
+            let drawn = |liquid: Liquid| {
+                let deeper = |thinnest| any_deeper(terrain, liquid, first, last, thinnest);
+                thinnest[liquid as usize].is_some_and(deeper)
+            };
             let corner = grid.chunk_corner(chunk);
             let extent = (last - first).as_vec2() * grid.cell_size();
             ChunkBox {
                 lowest: corner + Vec3::Y * low,
                 highest: corner + Vec3::new(extent.x, high, extent.y),
                 quads: last - first,
-                wet: thinnest.is_some_and(wet),
+                liquids: [Liquid::Water, Liquid::Lava].map(drawn),
             }
         };
         let mut boxes = vec![None; chunks.element_product() as usize];
@@ -78,7 +81,7 @@ impl Levels {
 
     /// Whether all chunks have the levels that they should have.
     pub fn is_settled(&self) -> bool {
-        self.drawn == self.choice.levels()
+        !self.is_stale && self.drawn == self.choice.levels()
     }
 
     /// The level of a chunk and of those around it.
@@ -105,11 +108,12 @@ impl Levels {
         }
     }
 
-    /// Notes whether a chunk's water is drawn.
-    pub fn note_water(&mut self, number: usize, wet: bool) {
+    /// Notes whether a chunk's water or lava is drawn.
+    pub fn note_liquid(&mut self, number: usize, liquid: Liquid, drawn: bool) {
         if let Some(chunk) = self.boxes.get_mut(number) {
-            self.is_stale |= chunk.wet != wet;
-            chunk.wet = wet;
+            let known = &mut chunk.liquids[liquid as usize];
+            self.is_stale |= *known != drawn;
+            *known = drawn;
         }
     }
 
@@ -117,10 +121,12 @@ impl Levels {
     fn choose(&mut self, detail: &Detail, eyes: &[Eye]) {
         let is_new = self.drawn.len() != self.boxes.len();
         let stands = self.detail == *detail && self.choice.stands(eyes, self.side);
-        if is_new || self.is_stale || !stands {
+        // In rain some chunk or other turns wet in every frame.
+        let is_too_much = self.is_stale && !self.choice.suffices(detail, &self.boxes);
+        self.is_stale = false;
+        if is_new || is_too_much || !stands {
             self.choice.choose(detail, self.side, &self.boxes, eyes);
             self.detail = *detail;
-            self.is_stale = false;
         }
         if is_new {
             self.drawn = self.choice.levels().to_vec();
@@ -132,7 +138,7 @@ impl Levels {
     /// them. Whichever are taken, all edges fit.
     pub fn advance(&mut self) -> BTreeSet<usize> {
         let mut touched = BTreeSet::new();
-        if self.is_settled() {
+        if self.drawn == self.choice.levels() {
             return touched;
         }
         let levels = self.choice.levels();
@@ -198,7 +204,10 @@ pub(super) fn choose_levels(
             let position = transform.translation();
             match projection {
                 Projection::Perspective(lens) => Eye::perspective(position, lens.fov),
-                Projection::Orthographic(lens) => Eye::parallel(lens.area.height()),
+                Projection::Orthographic(lens) => {
+                    let axis = transform.forward().as_vec3();
+                    Eye::parallel(position, axis, lens.area.size())
+                }
                 Projection::Custom(_) => {
                     Eye::perspective(position, PerspectiveProjection::default().fov)
                 }

@@ -17,16 +17,21 @@ use bevy::{
 };
 use std::sync::{Arc, OnceLock};
 
-/// What the ground was when the view first saw it.
+/// The coarsest level whose chunks are copied cell by cell. Up to here whole
+/// rows take less time than every other vertex and the four cells around it.
+const LAST_COPIED: u8 = 1;
+
+/// What the ground was when the view first saw it. It never changes, so a clone
+/// shares it.
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
     /// Ground of every cell. units: m
-    pub ground: Vec<f32>,
+    pub ground: Arc<Vec<f32>>,
     /// Natural variation of the colours, a list a chunk. Made when the chunk is
     /// first drawn in full: most of a large land is only ever seen from afar.
     variation: Arc<[OnceLock<Vec<Variation>>]>,
     /// Lowest and highest ground of each chunk. units: m
-    pub(super) ranges: Vec<(f32, f32)>,
+    pub(super) ranges: Arc<[(f32, f32)]>,
     lowest: f32,
     relief: f32,
 }
@@ -35,6 +40,11 @@ impl Baseline {
     /// Lowest ground and the relief above it. units: m
     pub(crate) fn range(&self) -> (f32, f32) {
         (self.lowest, self.relief)
+    }
+
+    /// Ground of a cell. It may be another land's: nothing was there then.
+    fn ground_of(&self, cell: usize) -> f32 {
+        self.ground.get(cell).copied().unwrap_or_default()
     }
 
     /// Takes the ground as it is now.
@@ -65,9 +75,9 @@ impl Baseline {
         });
         let (lowest, highest) = ranges.iter().copied().fold(NO_RANGE, wider);
         Self {
-            ground,
+            ground: Arc::new(ground),
             variation: ranges.iter().map(|_| OnceLock::new()).collect(),
-            ranges,
+            ranges: ranges.into(),
             lowest,
             relief: (highest - lowest).max(1e-3),
         }
@@ -124,8 +134,6 @@ trait Cells {
     fn height(&self, x: u32, y: u32) -> f32;
     fn soil(&self, x: u32, y: u32) -> f32;
     fn water(&self, x: u32, y: u32) -> f32;
-    /// Ground at the beginning.
-    fn before(&self, x: u32, y: u32) -> f32;
 
     /// The vertex in a cell, of a land that ends with cell `end`.
     fn point(&self, at: UVec2, end: UVec2, cell_size: f32) -> Point {
@@ -146,7 +154,6 @@ trait Cells {
             hollow: hollow((mean - height) / cell_size),
             soil: self.soil(at.x, at.y),
             water: self.water(at.x, at.y),
-            before: self.before(at.x, at.y),
         }
     }
 }
@@ -161,9 +168,10 @@ struct LiveCells<'a> {
 
 impl Cells for LiveCells<'_> {
     fn height(&self, x: u32, y: u32) -> f32 {
+        let cell = self.terrain.grid().index(x, y);
         match self.is_before {
-            true => self.before(x, y),
-            false => self.terrain.ground(self.terrain.grid().index(x, y)),
+            true => self.baseline.ground_of(cell),
+            false => self.terrain.ground(cell),
         }
     }
 
@@ -173,11 +181,6 @@ impl Cells for LiveCells<'_> {
 
     fn water(&self, x: u32, y: u32) -> f32 {
         self.terrain.water_depth(x, y)
-    }
-
-    fn before(&self, x: u32, y: u32) -> f32 {
-        let cell = self.terrain.grid().index(x, y);
-        self.baseline.ground.get(cell).copied().unwrap_or_default()
     }
 }
 
@@ -191,7 +194,6 @@ struct CopiedCells {
     height: Vec<f32>,
     soil: Vec<f32>,
     water: Vec<f32>,
-    before: Vec<f32>,
 }
 
 impl CopiedCells {
@@ -207,24 +209,23 @@ impl CopiedCells {
             height: room(),
             soil: room(),
             water: room(),
-            before: room(),
         };
         for y in from.y..=to.y {
             let row = grid.index(from.x, y)..grid.index(to.x, y) + 1;
-            let bedrock = &terrain.bedrock()[row.clone()];
             let soil = &terrain.soil()[row.clone()];
-            let ground = bedrock.iter().zip(soil).map(|(b, s)| b + s);
-            copied.height.extend(ground);
+            match live.is_before {
+                true => {
+                    let before = row.map(|cell| live.baseline.ground_of(cell));
+                    copied.height.extend(before);
+                }
+                false => {
+                    let layers = terrain.bedrock()[row].iter().zip(soil);
+                    copied.height.extend(layers.map(|(b, s)| b + s));
+                }
+            }
             copied.soil.extend_from_slice(soil);
             let water = terrain.water_depths(from.x..to.x + 1, y);
             copied.water.extend_from_slice(&water);
-            let before = live.baseline.ground.get(row);
-            copied.before.extend_from_slice(before.unwrap_or_default());
-            // A baseline may be another land's: nothing was there then.
-            copied.before.resize(copied.soil.len(), 0.0);
-        }
-        if live.is_before {
-            copied.height.clone_from(&copied.before);
         }
         copied
     }
@@ -247,10 +248,6 @@ impl Cells for CopiedCells {
     fn water(&self, x: u32, y: u32) -> f32 {
         self.water[self.index(x, y)]
     }
-
-    fn before(&self, x: u32, y: u32) -> f32 {
-        self.before[self.index(x, y)]
-    }
 }
 
 /// What a vertex is made of.
@@ -263,7 +260,6 @@ struct Point {
     hollow: f32,
     soil: f32,
     water: f32,
-    before: f32,
 }
 
 /// A copy of all that a chunk's mesh depends on, so that it can be built while
@@ -278,16 +274,16 @@ pub struct ChunkSource {
     lattice: Lattice,
     /// Draws the land as it was.
     before: bool,
-    /// The cells of a chunk that is drawn in full.
+    /// The cells of a chunk that is drawn in full, or nearly so.
     cells: Option<CopiedCells>,
     /// Vertices of a coarser one, in their order. They lie too far apart for a
     /// copy of all cells between them.
     points: Vec<Point>,
+    /// Drawn in full.
+    is_full: bool,
     /// What the overlay shows of each vertex; empty unless it shows water.
     measures: Vec<f32>,
-    variation: Arc<[OnceLock<Vec<Variation>>]>,
-    lowest: f32,
-    relief: f32,
+    baseline: Baseline,
 }
 
 impl ChunkSource {
@@ -317,7 +313,7 @@ impl ChunkSource {
             baseline,
             is_before: view.before,
         };
-        let cells = (detail.level() == 0).then(|| CopiedCells::copy(&live, first, last));
+        let cells = (detail.level() <= LAST_COPIED).then(|| CopiedCells::copy(&live, first, last));
         let mut points = Vec::new();
         if cells.is_none() {
             points.reserve(lattice.capacity());
@@ -341,10 +337,9 @@ impl ChunkSource {
             before: view.before,
             cells,
             points,
+            is_full: detail.level() == 0,
             measures,
-            variation: baseline.variation.clone(),
-            lowest: baseline.lowest,
-            relief: baseline.relief,
+            baseline: baseline.clone(),
         }
     }
 
@@ -374,8 +369,8 @@ impl ChunkSource {
         let at =
             |place: UVec2| Variation::at((self.first + place).as_vec2() * self.grid.cell_size());
         let pitch = self.quads.x + 1;
-        let kept = self.variation.get(self.number);
-        let kept = kept.filter(|_| self.cells.is_some());
+        let kept = self.baseline.variation.get(self.number);
+        let kept = kept.filter(|_| self.is_full);
         let kept = kept.map(|kept| {
             kept.get_or_init(|| {
                 let rows = 0..=self.quads.y;
@@ -400,6 +395,7 @@ impl ChunkSource {
         let (mut lowest, mut highest) = (f32::INFINITY, f32::NEG_INFINITY);
         let l = self.grid.cell_size();
         let variation = self.variation();
+        let (bottom, relief) = self.baseline.range();
         self.each_point(|place, point| {
             let ground = point.height;
             lowest = lowest.min(ground);
@@ -407,16 +403,17 @@ impl ChunkSource {
             positions.push([place.x as f32 * l, ground, place.y as f32 * l]);
             let normal = Vec3::new(-point.slope.x, 1.0, -point.slope.y).normalize();
             normals.push(normal.to_array());
-            let at = (self.first + place).as_vec2();
-            uvs.push(((at + 0.5) / self.grid.size().as_vec2()).to_array());
+            let at = self.first + place;
+            let before = self.baseline.ground_of(self.grid.index(at.x, at.y));
+            uvs.push(((at.as_vec2() + 0.5) / self.grid.size().as_vec2()).to_array());
             let spot = Spot {
                 variation: variation(place),
-                relative_height: (ground - self.lowest) / self.relief,
-                relief: self.relief,
+                relative_height: (ground - bottom) / relief,
+                relief,
                 up: normal.y,
                 hollow: point.hollow,
                 soil: point.soil,
-                change: ground - point.before,
+                change: ground - before,
                 // Water that is not drawn leaves the land dry too.
                 water: if self.before { 0.0 } else { point.water },
                 measure: self

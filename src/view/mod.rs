@@ -20,6 +20,7 @@ pub mod ground;
 pub mod lava;
 mod levels;
 mod liquids;
+mod loose;
 pub mod mesh;
 mod overlay;
 #[cfg(feature = "picking")]

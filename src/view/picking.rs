@@ -3,11 +3,14 @@
 //! Rays are cast against the terrain itself, exact on its triangles at full
 //! detail, whatever the drawn meshes look like. Hits name the [`TerrainChunk`]
 //! they lie on, so observers on a chunk, or global ones, get `Pointer` events
-//! with the position on the ground.
+//! with the position on the ground. As with other meshes, a camera that does not
+//! draw a chunk, by its [`RenderLayers`], does not pick it, nor is a hidden one
+//! picked.
 
 use super::{TerrainChunk, TerrainViewState};
 use crate::terrain::{TILE, Terrain, TerrainHit};
 use bevy::{
+    camera::visibility::RenderLayers,
     picking::{
         PickingSystems,
         backend::{HitData, PointerHits, ray::RayMap},
@@ -52,26 +55,39 @@ fn pick_terrain(
     settings: Res<TerrainPicking>,
     terrain: Res<Terrain>,
     rays: Res<RayMap>,
-    cameras: Query<&Camera>,
+    // What a flat camera sees lies not in the world of the terrain.
+    cameras: Query<(&Camera, Option<&RenderLayers>), Without<Camera2d>>,
     view: Res<TerrainViewState>,
-    chunks: Query<Option<&Pickable>, With<TerrainChunk>>,
+    chunks: Query<
+        (
+            Option<&Pickable>,
+            Option<&RenderLayers>,
+            Option<&InheritedVisibility>,
+        ),
+        With<TerrainChunk>,
+    >,
     mut hits: MessageWriter<PointerHits>,
 ) {
     if !settings.enabled {
         return;
     }
     for (id, ray) in rays.iter() {
-        let Ok(camera) = cameras.get(id.camera) else {
+        let Ok((camera, seen)) = cameras.get(id.camera) else {
             continue;
         };
         let Some(hit) = terrain.raycast(*ray, settings.reach) else {
             continue;
         };
         let chunk = view.chunk(chunk_of(&terrain, &hit));
-        let Some((entity, Ok(pickable))) = chunk.map(|entity| (entity, chunks.get(entity))) else {
+        let chunk = chunk.and_then(|entity| Some((entity, chunks.get(entity).ok()?)));
+        let Some((entity, (pickable, layers, visibility))) = chunk else {
             continue;
         };
-        if pickable.is_some_and(|pickable| !pickable.is_hoverable) {
+        let is_hidden = visibility.is_some_and(|visibility| !visibility.get());
+        let is_ignored = pickable.is_some_and(|pickable| !pickable.is_hoverable);
+        let is_seen =
+            (seen.cloned().unwrap_or_default()).intersects(&layers.cloned().unwrap_or_default());
+        if is_hidden || is_ignored || !is_seen {
             continue;
         }
         let data = HitData::new(
@@ -85,7 +101,7 @@ fn pick_terrain(
     }
 }
 
-/// The chunk that a hit lies on; a border belongs to the chunk before it.
+/// The chunk that a hit lies on; a border belongs to the chunk after it.
 fn chunk_of(terrain: &Terrain, hit: &TerrainHit) -> UVec2 {
     let place = terrain.grid().world_to_grid(hit.position);
     let chunk = (place.max(Vec2::ZERO) / TILE as f32).floor().as_uvec2();

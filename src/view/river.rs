@@ -1,13 +1,12 @@
 //! Draws the particles of rivers, to look at how they work.
 
+use super::loose::LooseMesh;
 use crate::{
     models::meander::{RiverStretch, Rivers},
     terrain::Terrain,
 };
 use bevy::{
     asset::RenderAssetUsages,
-    camera::visibility::NoFrustumCulling,
-    light::{NotShadowCaster, NotShadowReceiver},
     math::*,
     mesh::{Indices, PrimitiveTopology},
     prelude::*,
@@ -70,43 +69,20 @@ impl Default for RiverView {
 pub struct RiverDots;
 
 pub(super) fn draw_particles(
-    mut commands: Commands,
     view: Res<RiverView>,
     rivers: Res<Rivers>,
     terrain: Option<Res<Terrain>>,
-    mut dots: Query<(&Mesh3d, &mut Visibility), With<RiverDots>>,
-    mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut dots: LooseMesh<RiverDots>,
 ) {
     let Some(terrain) = terrain.filter(|_| view.particles) else {
-        for (_, mut visibility) in &mut dots {
-            visibility.set_if_neq(Visibility::Hidden);
-        }
+        dots.hide();
         return;
     };
     let mesh = dots_mesh(&view, rivers.iter().map(|(_, river)| river), &terrain);
-    if dots.is_empty() {
-        commands.spawn((
-            Name::new("river particles"),
-            RiverDots,
-            Mesh3d(meshes.add(mesh)),
-            MeshMaterial3d(materials.add(StandardMaterial {
-                unlit: true,
-                ..default()
-            })),
-            Visibility::default(),
-            NoFrustumCulling,
-            NotShadowCaster,
-            NotShadowReceiver,
-        ));
-        return;
-    }
-    for (handle, mut visibility) in &mut dots {
-        visibility.set_if_neq(Visibility::Inherited);
-        if let Some(mut old) = meshes.get_mut(&handle.0) {
-            *old = mesh.clone();
-        }
-    }
+    dots.show("river particles", mesh, || StandardMaterial {
+        unlit: true,
+        ..default()
+    });
 }
 
 /// A dot for each particle, on top of the water.

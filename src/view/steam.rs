@@ -1,11 +1,10 @@
 //! Steam that rises where lava meets water.
 
+use super::loose::LooseMesh;
 use crate::models::lava::LavaSteam;
 use bevy::{
     asset::RenderAssetUsages,
-    camera::visibility::NoFrustumCulling,
     image::Image,
-    light::{NotShadowCaster, NotShadowReceiver},
     math::*,
     mesh::{Indices, PrimitiveTopology},
     prelude::*,
@@ -207,53 +206,29 @@ fn picture() -> Image {
 }
 
 pub(super) fn raise_steam(
-    mut commands: Commands,
     view: Res<SteamView>,
     time: Res<Time>,
     mut steam: ResMut<Steam>,
     mut boiled: MessageReader<LavaSteam>,
     cameras: Query<&GlobalTransform, With<Camera3d>>,
-    mut puffs: Query<(&Mesh3d, &mut Visibility), With<SteamPuffs>>,
-    mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut puffs: LooseMesh<SteamPuffs>,
     images: Option<ResMut<Assets<Image>>>,
 ) {
     let boiled = boiled.read().map(|own| (own.position, own.volume));
     steam.advance(&view, time.delta_secs(), boiled);
     let camera = cameras.iter().next();
     let (Some(camera), false, true) = (camera, steam.puffs.is_empty(), view.visible) else {
-        for (_, mut visibility) in &mut puffs {
-            visibility.set_if_neq(Visibility::Hidden);
-        }
+        puffs.hide();
         return;
     };
     let mesh = steam.mesh(&view, camera);
-    if puffs.is_empty() {
-        commands.spawn((
-            Name::new("steam"),
-            SteamPuffs,
-            Mesh3d(meshes.add(mesh)),
-            MeshMaterial3d(materials.add(StandardMaterial {
-                base_color_texture: images.map(|mut images| images.add(picture())),
-                alpha_mode: AlphaMode::Blend,
-                unlit: true,
-                cull_mode: None,
-                ..default()
-            })),
-            Visibility::default(),
-            // It is anywhere, and made anew in every frame.
-            NoFrustumCulling,
-            NotShadowCaster,
-            NotShadowReceiver,
-        ));
-        return;
-    }
-    for (handle, mut visibility) in &mut puffs {
-        visibility.set_if_neq(Visibility::Inherited);
-        if let Some(mut old) = meshes.get_mut(&handle.0) {
-            *old = mesh.clone();
-        }
-    }
+    puffs.show("steam", mesh, || StandardMaterial {
+        base_color_texture: images.map(|mut images| images.add(picture())),
+        alpha_mode: AlphaMode::Blend,
+        unlit: true,
+        cull_mode: None,
+        ..default()
+    });
 }
 
 #[cfg(test)]

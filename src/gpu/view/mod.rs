@@ -36,6 +36,7 @@ use bevy::{
         renderer::{RenderContext, RenderDevice, RenderGraph, RenderQueue},
     },
 };
+use std::sync::Arc;
 
 /// Vertices of a workgroup.
 const GROUP: u32 = 64;
@@ -93,7 +94,7 @@ struct Canvas {
     ground_look: GroundLook,
     water_look: WaterLook,
     /// The ground as it was at the start, when the GPU does not have it yet.
-    before: Option<Vec<f32>>,
+    before: Option<Arc<Vec<f32>>>,
     /// All rivers, when the GPU does not know how they are.
     streams: Option<StreamMap>,
     stream_revision: u64,

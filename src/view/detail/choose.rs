@@ -22,59 +22,73 @@ const USUAL_LENS: f32 = 0.414_213_56;
 
 /// A camera, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::view) enum Eye {
-    /// Sees what is near larger; distances count `lens` times.
-    Perspective { position: Vec3, lens: f32 },
-    /// Sees everything as from this distance.
-    Parallel { distance: f32 },
+pub(in crate::view) struct Eye {
+    position: Vec3,
+    lens: Lens,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Lens {
+    /// Sees what is near larger; distances count so many times.
+    Perspective(f32),
+    /// Sees everything within `reach` of its axis as from one distance.
+    Parallel {
+        axis: Vec3,
+        reach: f32,
+        distance: f32,
+    },
 }
 
 impl Eye {
     /// A camera with a vertical field of view. units: m, radians
     pub fn perspective(position: Vec3, field_of_view: f32) -> Self {
         let lens = (0.5 * field_of_view).tan() / USUAL_LENS;
-        Self::Perspective {
-            position,
-            lens: lens.clamp(1e-3, 1e3),
-        }
+        let lens = Lens::Perspective(lens.clamp(1e-3, 1e3));
+        Self { position, lens }
     }
 
-    /// A camera without perspective, that sees a height of so many metres.
-    pub fn parallel(height: f32) -> Self {
-        Self::Parallel {
-            distance: 0.5 * height.abs() / USUAL_LENS,
-        }
+    /// A camera without perspective, that sees so many metres of width and
+    /// height along an axis.
+    pub fn parallel(position: Vec3, axis: Vec3, seen: Vec2) -> Self {
+        let lens = Lens::Parallel {
+            axis,
+            reach: 0.5 * seen.length(),
+            distance: 0.5 * seen.y.abs() / USUAL_LENS,
+        };
+        Self { position, lens }
     }
 
     /// Whether it is anywhere at all.
     pub fn is_finite(&self) -> bool {
-        match self {
-            Self::Perspective { position, lens } => position.is_finite() && lens.is_finite(),
-            Self::Parallel { distance } => distance.is_finite(),
-        }
+        let lens = match self.lens {
+            Lens::Perspective(lens) => lens.is_finite(),
+            Lens::Parallel { axis, reach, .. } => axis.is_finite() && reach.is_finite(),
+        };
+        lens && self.position.is_finite()
     }
 
     fn distance(&self, chunk: &ChunkBox) -> f32 {
-        match *self {
-            Self::Perspective { position, lens } => {
-                let nearest = position.clamp(chunk.lowest, chunk.highest);
-                nearest.distance(position) * lens
+        match self.lens {
+            Lens::Perspective(lens) => {
+                let nearest = self.position.clamp(chunk.lowest, chunk.highest);
+                nearest.distance(self.position) * lens
             }
-            Self::Parallel { distance } => distance,
+            Lens::Parallel {
+                axis,
+                reach,
+                distance,
+            } => {
+                // What lies aside of the picture may be coarser.
+                let middle = 0.5 * (chunk.lowest + chunk.highest) - self.position;
+                let aside = (middle - axis * middle.dot(axis)).length();
+                let size = 0.5 * chunk.lowest.distance(chunk.highest);
+                distance + (aside - size - reach).max(0.0)
+            }
         }
     }
 
     fn is_near(&self, other: &Self, near: f32) -> bool {
-        match (self, other) {
-            (
-                Self::Perspective { position: a, lens },
-                Self::Perspective {
-                    position: b,
-                    lens: other,
-                },
-            ) => a.distance(*b) <= near && lens == other,
-            _ => self == other,
-        }
+        self.position.distance(other.position) <= near && self.lens == other.lens
     }
 }
 
@@ -86,8 +100,8 @@ pub(in crate::view) struct ChunkBox {
     pub highest: Vec3,
     /// Quads along x and y at full resolution.
     pub quads: UVec2,
-    /// Whether water is drawn too.
-    pub wet: bool,
+    /// Whether water and lava are drawn too.
+    pub liquids: [bool; 2],
 }
 
 impl ChunkBox {
@@ -99,7 +113,8 @@ impl ChunkBox {
     /// Triangles at a level, at most.
     fn triangles(&self, level: u8) -> u64 {
         let quads = quads_at(self.quads.x, level) * quads_at(self.quads.y, level);
-        u64::from(quads) * if self.wet { 4 } else { 2 }
+        let surfaces = 1 + self.liquids.iter().filter(|drawn| **drawn).count();
+        2 * u64::from(quads) * surfaces as u64
     }
 }
 
@@ -123,6 +138,13 @@ impl LevelChoice {
     /// How far away a chunk is: each doubling counts one.
     pub fn distance(&self, number: usize) -> f32 {
         self.distances.get(number).copied().unwrap_or_default()
+    }
+
+    /// Whether levels that nothing had to make coarser still are not too much.
+    pub fn suffices(&self, detail: &Detail, chunks: &[ChunkBox]) -> bool {
+        let triangles = self.levels.iter().zip(chunks);
+        let triangles = triangles.map(|(level, chunk)| chunk.triangles(*level));
+        self.bias == 0.0 && triangles.sum::<u64>() <= u64::from(detail.triangles)
     }
 
     /// Whether cameras moved so little since the last choice that it stands.

@@ -18,7 +18,7 @@ pub(super) use lattice::Lattice;
 
 use bevy::prelude::*;
 
-/// How finely the ground and its water are drawn.
+/// How finely the ground, its water and its lava are drawn.
 ///
 /// Distances are those of a camera with Bevy's usual field of view; a longer
 /// lens sees farther. To draw everything in full everywhere, set both to their
@@ -30,7 +30,7 @@ pub struct Detail {
     /// a chunk (64 cells). Twice as far away the spacing of vertices is double,
     /// and so on.
     pub reach: f32,
-    /// Triangles of ground and water that are drawn at most, seen or not. If
+    /// Triangles of ground, water and lava that are drawn at most, seen or not. If
     /// `reach` asks for more, everything is drawn more coarsely.
     pub triangles: u32,
 }

@@ -24,13 +24,15 @@ pub(in crate::view) fn any_deeper(
     to: UVec2,
     thinnest: f32,
 ) -> bool {
-    (from.y..=to.y).any(|y| {
-        let depths = liquid.depths(terrain, from.x..to.x + 1, y);
-        // No early end within a row: so many are compared at once.
-        depths
-            .iter()
-            .fold(false, |any, depth| any | (*depth > thinnest))
-    })
+    let is_there = liquid == Liquid::Water || terrain.lava().is_some();
+    is_there
+        && (from.y..=to.y).any(|y| {
+            let depths = liquid.depths(terrain, from.x..to.x + 1, y);
+            // No early end within a row: so many are compared at once.
+            depths
+                .iter()
+                .fold(false, |any, depth| any | (*depth > thinnest))
+        })
 }
 
 /// Whether water deeper than `thinnest` is in a chunk or no farther away than one.
