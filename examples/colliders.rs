@@ -14,6 +14,10 @@ use clap::Parser;
 use core::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
 const SIZE: UVec2 = UVec2::new(150, 200);
 const CELL_SIZE: f32 = 1.0;
@@ -21,6 +25,7 @@ const BODIES: usize = 120;
 
 fn main() -> AppExit {
     let cli = Cli::parse();
+    let fallen = Arc::new(AtomicUsize::new(0));
     let mut app = common::app(&cli.options, "bevy_erode: colliders");
     let stage = common::Stage {
         yaw: 0.55,
@@ -34,7 +39,10 @@ fn main() -> AppExit {
         stage,
     ))
     .insert_resource(Chance(Pcg64::seed_from_u64(4)))
-    .init_resource::<Count>()
+    .insert_resource(Count {
+        below: 0,
+        most: fallen.clone(),
+    })
     .add_systems(Startup, (raise_land, drop_bodies).chain())
     .add_systems(Update, dig.before(ErosionSystems::Input))
     .add_systems(
@@ -47,10 +55,15 @@ fn main() -> AppExit {
         Update,
         start_again.run_if(resource_exists::<ButtonInput<KeyCode>>),
     );
-    common::run(
-        app,
-        common::Film::start_and_end(cli.options.seconds_or(40.0)),
-    )
+    let film = common::Film::start_and_end(cli.options.seconds_or(40.0));
+    let exit = common::run(app, film);
+    match fallen.load(Ordering::Relaxed) {
+        0 => exit,
+        fallen => {
+            eprintln!("{fallen} bodies fell through the ground");
+            AppExit::error()
+        }
+    }
 }
 
 /// All that happens by chance.
@@ -201,10 +214,10 @@ fn respawn_bodies(
 }
 
 /// Bodies below the ground, now and at most.
-#[derive(Resource, Default)]
+#[derive(Resource)]
 struct Count {
     below: usize,
-    most: usize,
+    most: Arc<AtomicUsize>,
 }
 
 /// Counts the bodies whose middle is below the ground. It rises a moment before
@@ -228,7 +241,7 @@ fn count_bodies(
         };
         count.below += usize::from(body.below > Duration::from_secs(1));
     }
-    count.most = count.most.max(count.below);
+    let most = count.most.fetch_max(count.below, Ordering::Relaxed);
     *told += time.delta();
     if *told >= Duration::from_secs(2) {
         *told = Duration::ZERO;
@@ -237,7 +250,7 @@ fn count_bodies(
             bodies.iter().len(),
             colliders.iter().len(),
             count.below,
-            count.most
+            most.max(count.below)
         );
         info!("{line}");
         for mut window in &mut windows {

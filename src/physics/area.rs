@@ -12,8 +12,8 @@ pub enum ColliderArea {
     /// On all of the terrain.
     #[default]
     Everywhere,
-    /// Around dynamic bodies: what a large terrain wants, unless rays are cast
-    /// far from any body.
+    /// Around dynamic and kinematic bodies, such as a player's: what a large
+    /// terrain wants, unless rays are cast far from any body.
     NearBodies {
         /// Distance from a body, along x and z, within which there is ground.
         /// A body that moves fast should have some seconds' way. units: m

@@ -45,7 +45,7 @@ fn find_bodies(
     state.bodies.clear();
     for (entity, body, position, parts) in &bodies {
         // A body that was just spawned is not placed yet.
-        if !body.is_dynamic() || *position == Position::PLACEHOLDER {
+        if body.is_static() || *position == Position::PLACEHOLDER {
             continue;
         }
         let mut bounds = ColliderAabb::from_min_max(position.0, position.0);
@@ -58,6 +58,7 @@ fn find_bodies(
         }
         state.bodies.push(Body {
             entity,
+            is_dynamic: body.is_dynamic(),
             position: position.0,
             min: bounds.min,
             max: bounds.max,

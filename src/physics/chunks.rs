@@ -43,7 +43,7 @@ pub struct TerrainColliderState<E: PhysicsEngine> {
     queue: BuildQueue,
     building: Vec<Task<Option<Built<E>>>>,
     built: u64,
-    /// The dynamic bodies of this frame.
+    /// The bodies of this frame that move.
     pub(super) bodies: Vec<Body>,
     /// Bodies to be woken and lifted.
     pub(super) disturbed: Vec<Disturbed>,
@@ -103,6 +103,7 @@ impl<E: PhysicsEngine> TerrainColliderState<E> {
         }
         *self = Self {
             built: self.built,
+            bodies: core::mem::take(&mut self.bodies),
             ..Self::default()
         };
     }
@@ -234,7 +235,7 @@ pub(super) fn swap_colliders<E: PhysicsEngine>(
         collider,
     } in built
     {
-        // Wanted no more, or the game has despawned it, as is its right.
+        // Wanted no more.
         if !state.wanted.may_stay(number) {
             continue;
         }
@@ -243,10 +244,14 @@ pub(super) fn swap_colliders<E: PhysicsEngine>(
         let piece = &mut state.pieces[number];
         let old = match piece {
             Some(piece) => {
-                if let Ok(mut component) = colliders.get_mut(piece.entity) {
-                    *component = collider.clone();
-                }
-                Some(core::mem::replace(&mut piece.collider, collider))
+                let old = core::mem::replace(&mut piece.collider, collider.clone());
+                let Ok(mut component) = colliders.get_mut(piece.entity) else {
+                    // The game has despawned it, as is its right: nothing stands
+                    // on what is not there.
+                    continue;
+                };
+                *component = collider;
+                Some(old)
             }
             None => {
                 let place = ChunkPlace::new(&grid, coord);
@@ -297,7 +302,8 @@ impl<E: PhysicsEngine> TerrainColliderState<E> {
                 after: height(&piece.collider)?,
             })
         };
-        let disturbed = self.bodies.iter().filter_map(|body| {
+        let bodies = self.bodies.iter().filter(|body| body.is_dynamic);
+        let disturbed = bodies.filter_map(|body| {
             let lift = lift(body, change)?;
             let entity = body.entity;
             Some(Disturbed { entity, lift })

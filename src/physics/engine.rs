@@ -19,11 +19,14 @@ pub trait PhysicsEngine: Send + Sync + 'static {
     fn immovable() -> impl Bundle;
 }
 
-/// A dynamic body, as the ground sees it.
+/// A body that moves, as the ground sees it: a dynamic or a kinematic one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Body {
     /// The entity with the body.
     pub entity: Entity,
+    /// Whether forces move it. What a game moves itself is neither lifted nor
+    /// woken.
+    pub is_dynamic: bool,
     /// Its position. units: m
     pub position: Vec3,
     /// Lowest corner of the box around its colliders. units: m

@@ -64,6 +64,7 @@ mod tests {
         let position = Vec3::new(3.0, height, -2.0);
         Body {
             entity: Entity::PLACEHOLDER,
+            is_dynamic: true,
             position,
             min: position - 0.5,
             max: position + 0.5,

@@ -4,7 +4,8 @@
 //! Add the engine's own plugins and [`ErosionPlugin`](crate::ErosionPlugin), and
 //! the terrain has colliders: entities of their own, marked [`TerrainCollider`],
 //! one a chunk, each a body that never moves with a heightfield at full
-//! resolution. They are the mesh's triangles exactly, need no renderer, and
+//! resolution. They are the triangles of the ground's mesh exactly, and of the lava's
+//! where there is any, need no renderer, and
 //! follow the ground as it changes; [`TerrainColliders`] says where they are
 //! wanted and how many may be built in a frame. Of two engines in one app each
 //! has its own.
@@ -18,8 +19,9 @@
 //! onto it in the same moment. A sleeping body wakes when the ground under it
 //! changes.
 //!
-//! Water and lava are no ground: bodies sink through them. Lava that freezes is,
-//! and carries bodies up as any ground that rises.
+//! Water is no ground: bodies sink through it. Lava is, molten or frozen: it is
+//! heavier than what falls on it, and carries bodies up as any ground that rises.
+//! Rays of [`Terrain::raycast`] go through both.
 //!
 //! Heightfields are thin. Give fast bodies the engine's continuous collision
 //! detection: avian's speculative collision is on by default, rapier's wants a
@@ -54,7 +56,7 @@ pub struct TerrainColliders {
     /// Where there are colliders. Those that are wanted no more are removed.
     pub area: ColliderArea,
     /// How many colliders are built and swapped in a frame at most, nearest to
-    /// dynamic bodies first; 0 leaves all as it is.
+    /// bodies that move first; 0 leaves all as it is.
     pub per_frame: usize,
     /// Whether ground that is replaced wakes the bodies on it and lifts those
     /// that it would bury. A body whose position was below the ground before

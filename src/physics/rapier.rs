@@ -50,7 +50,7 @@ fn find_bodies(
         let Some(body) = set.bodies.get(handle.0) else {
             continue;
         };
-        if *kind != RigidBody::Dynamic {
+        if *kind == RigidBody::Fixed {
             continue;
         }
         let position = body.translation();
@@ -64,6 +64,7 @@ fn find_bodies(
         }
         state.bodies.push(Body {
             entity,
+            is_dynamic: *kind == RigidBody::Dynamic,
             position,
             min,
             max,

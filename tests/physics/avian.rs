@@ -18,6 +18,10 @@ impl Lab for AvianLab {
         (RigidBody::Dynamic, Collider::sphere(radius))
     }
 
+    fn kinematic(radius: f32) -> impl Bundle {
+        (RigidBody::Kinematic, Collider::sphere(radius))
+    }
+
     fn block(half: Vec3, friction: f32, velocity: Vec3) -> impl Bundle {
         let size = half * 2.0;
         (

@@ -20,6 +20,8 @@ trait Lab {
 
     fn add_plugins(app: &mut App);
     fn ball(radius: f32) -> impl Bundle;
+    /// A ball that only the game moves.
+    fn kinematic(radius: f32) -> impl Bundle;
     /// A box with a friction that no other surface makes greater.
     fn block(half: Vec3, friction: f32, velocity: Vec3) -> impl Bundle;
     fn velocity(world: &World, body: Entity) -> Vec3;
@@ -141,7 +143,8 @@ macro_rules! tests_with {
             bodies_above_ground_that_comes_late_are_saved);
         $crate::physics::tests_with!($lab: upkeep: only_changed_chunks_are_built,
             no_more_than_allowed_are_built_in_a_frame, the_nearest_to_bodies_are_built_first,
-            colliders_stand_only_in_the_areas, colliders_follow_bodies,
+            colliders_stand_only_in_the_areas, colliders_follow_bodies, colliders_follow_what_a_game_moves,
+            a_new_terrain_is_built_near_bodies_first, a_collider_that_a_game_removed_bears_nothing,
             colliders_go_with_their_terrain, a_terrain_of_one_row_has_no_colliders);
     };
     ($lab:ty: $module:ident: $($name:ident),+) => {

@@ -23,6 +23,15 @@ impl Lab for RapierLab {
         )
     }
 
+    fn kinematic(radius: f32) -> impl Bundle {
+        (
+            RigidBody::KinematicPositionBased,
+            Collider::ball(radius),
+            Velocity::default(),
+            Sleeping::default(),
+        )
+    }
+
     fn block(half: Vec3, friction: f32, velocity: Vec3) -> impl Bundle {
         (
             RigidBody::Dynamic,

@@ -162,6 +162,68 @@ pub fn colliders_follow_bodies<L: Lab>() {
     assert_eq!(coords(&mut app), []);
 }
 
+pub fn colliders_follow_what_a_game_moves<L: Lab>() {
+    let mut app = create_app::<L>(land());
+    settings(&mut app).area = ColliderArea::NearBodies { radius: 10.0 };
+    let grid = *app.world().resource::<Terrain>().grid();
+    let place = Transform::from_translation(grid.cell_centre(96, 100).with_y(-30.0));
+    let body = app.world_mut().spawn((place, L::kinematic(0.5))).id();
+    ticks(&mut app, 2);
+    settle::<L>(&mut app);
+    assert_eq!(coords(&mut app), [UVec2::new(1, 1)]);
+    // Neither ground that comes nor ground that rises moves what a game moves.
+    reshape(&mut app, |_, height| height + 3.0);
+    settle::<L>(&mut app);
+    assert_eq!(position(&app, body), place.translation);
+    // It goes elsewhere, and the ground with it.
+    let away = grid.cell_centre(290, 20).with_y(80.0);
+    app.world_mut()
+        .get_mut::<Transform>(body)
+        .expect("a body")
+        .translation = away;
+    ticks(&mut app, 4);
+    settle::<L>(&mut app);
+    assert_eq!(coords(&mut app), [UVec2::new(4, 0)]);
+}
+
+pub fn a_new_terrain_is_built_near_bodies_first<L: Lab>() {
+    let mut app = settled_app::<L>(Terrain::flat(UVec2::splat(70), 1.0).expect("valid"));
+    let land = land();
+    let corner = land.grid().cell_centre(290, 180);
+    let place = Transform::from_translation(corner.with_y(500.0));
+    app.world_mut().spawn((place, L::ball(0.5)));
+    ticks(&mut app, 3);
+    let before = state::<L>(&app).built();
+    settings(&mut app).per_frame = 3;
+    app.insert_resource(land);
+    while state::<L>(&app).built() == before {
+        app.update();
+    }
+    let first = coords(&mut app);
+    assert!(first.contains(&UVec2::new(4, 2)), "{first:?}");
+}
+
+pub fn a_collider_that_a_game_removed_bears_nothing<L: Lab>() {
+    let mut app = settled_app::<L>(Terrain::flat(UVec2::splat(128), 1.0).expect("valid"));
+    let mut colliders = app.world_mut().query::<(Entity, &TerrainCollider)>();
+    let cave = colliders
+        .iter(app.world())
+        .find(|(_, collider)| collider.coord == UVec2::ZERO)
+        .map(|(entity, _)| entity)
+        .expect("a collider");
+    app.world_mut().despawn(cave);
+    let place = Transform::from_xyz(-30.0, 3.0, -30.0);
+    let body = app.world_mut().spawn((place, L::ball(0.5))).id();
+    ticks(&mut app, 100);
+    let before = position(&app, body).y;
+    assert!(before < 0.0, "it fell into the cave");
+    // The ground that is not there rises over it.
+    reshape(&mut app, |_, height| height + 1.0);
+    settle::<L>(&mut app);
+    let after = position(&app, body).y;
+    assert!(after < before, "lifted from {before} to {after}");
+}
+
 pub fn colliders_go_with_their_terrain<L: Lab>() {
     let mut app = settled_app::<L>(land());
     assert_eq!(coords(&mut app).len(), 15);
