@@ -63,6 +63,47 @@ fn wrong_settings_are_told_before_anything_runs() {
 }
 
 #[test]
+fn a_bake_lasts_as_long_as_it_is_told() {
+    let rain = || BakeModel::new::<RainSolver>(Rain::mm_per_hour(3600.0));
+    let fallen = |seconds: f32| {
+        let bake = Bake::new(hills(1))
+            .with_step(0.05)
+            .simulate(seconds, [rain()]);
+        let baked = bake.run(&BakeProgress::default()).expect("baked");
+        let ledger = baked.ledger();
+        let area = baked.grid().cells() as f64 * baked.grid().cell_area();
+        // A millimetre a second.
+        ledger.water.standing / area * 1e3
+    };
+    for seconds in [0.0, 0.007, 0.05, 0.12, 1.0, 1.02] {
+        let fallen = fallen(seconds);
+        assert!(
+            (fallen - f64::from(seconds)).abs() < 1e-4,
+            "{fallen} {seconds}"
+        );
+    }
+}
+
+#[test]
+fn a_bake_has_one_water_model() {
+    let two = [
+        BakeModel::new::<PipeSolver>(PipeModel::default()),
+        BakeModel::new::<ShallowWaterSolver>(ShallowWater::default()),
+    ];
+    let bake = Bake::new(hills(1)).simulate(1.0, two);
+    let error = bake.run(&BakeProgress::default()).expect_err("refused");
+    assert!(error.to_string().contains("one water model"), "{error}");
+    // One after the other they may run.
+    let bake = Bake::new(hills(1))
+        .simulate(0.1, [BakeModel::new::<PipeSolver>(PipeModel::default())])
+        .simulate(
+            0.1,
+            [BakeModel::new::<ShallowWaterSolver>(ShallowWater::default())],
+        );
+    bake.run(&BakeProgress::default()).expect("baked");
+}
+
+#[test]
 fn a_scene_bakes_as_it_runs_in_an_app() {
     let scene = ErosionScene::from_ron(
         "springs",
@@ -169,6 +210,43 @@ fn a_task_brings_its_terrain() {
     assert!(!app.world().contains_resource::<Terrain>());
     let baked = app.world().get::<BakedTerrain>(aside).expect("kept aside");
     assert_eq!(baked.0.state_hash(), expected.state_hash());
+}
+
+#[test]
+fn a_task_tells_how_far_it_is_and_how_long_it_will_take() {
+    let idle = BakeModel::new::<Idle>(Watched(Arc::new(())));
+    let slow = Bake::new(crate::land(3, UVec2::splat(300), 1.0))
+        .droplets(Droplets::default(), 400_000)
+        .simulate(1.0, [idle]);
+    let mut task = Some(BakeTask::start(slow));
+    let (mut seen, mut said) = (vec![0.0f32], 0);
+    let mut app = app();
+    let entity = app.world_mut().spawn_empty().id();
+    app.world_mut()
+        .entity_mut(entity)
+        .insert(task.take().expect("started"));
+    while let Some(task) = app.world().get::<BakeTask>(entity) {
+        let (done, left, elapsed) = (task.done(), task.time_left(), task.elapsed());
+        assert!(done >= seen[seen.len() - 1] && done <= 1.0);
+        seen.push(done);
+        match left {
+            Some(left) => {
+                said += 1;
+                let wanted = elapsed.as_secs_f32() * (1.0 - done) / done;
+                let left = left.as_secs_f32();
+                assert!(
+                    (left - wanted).abs() < 0.1 * wanted + 0.05,
+                    "{left} {wanted}"
+                );
+            }
+            None => assert_eq!(done, 0.0),
+        }
+        app.update();
+        std::thread::sleep(core::time::Duration::from_millis(1));
+    }
+    seen.dedup();
+    assert!(seen.len() > 5, "{seen:?}");
+    assert!(said > 3, "{said}");
 }
 
 #[test]

@@ -50,7 +50,9 @@ impl<T> Background<T> {
 
     pub fn time_left(&self) -> Option<Duration> {
         let done = f64::from(self.done());
-        (done > 0.0).then(|| self.elapsed().mul_f64((1.0 - done) / done))
+        let seconds = self.elapsed().as_secs_f64() * (1.0 - done) / done;
+        // None while nothing is done, and beyond all bounds.
+        Duration::try_from_secs_f64(seconds).ok()
     }
 
     pub fn cancel(&self) {

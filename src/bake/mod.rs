@@ -32,6 +32,8 @@ use crate::{
         Solver,
         droplet::{DropletSolver, Droplets},
         meander::{MeanderingRiver, RiverStretch, Stretch},
+        pipe::PipeSolver,
+        shallow_water::ShallowWaterSolver,
     },
     terrain::{Grid, SettingsError, Terrain, in_range},
 };
@@ -233,6 +235,20 @@ impl BakeModel {
     }
 }
 
+/// Models of which a terrain has but one.
+const WATER_MODELS: [&str; 2] = [PipeSolver::NAME, ShallowWaterSolver::NAME];
+
+/// How many whole steps there are in a time, and how long the rest is.
+fn steps_of(seconds: f32, step: f32) -> (u64, Option<f32>) {
+    let steps = f64::from(seconds) / f64::from(step);
+    // What is off by a rounding error only is whole.
+    if (steps - steps.round()).abs() < 1e-3 {
+        return (steps.round() as u64, None);
+    }
+    let last = steps.fract() * f64::from(step);
+    (steps.floor() as u64, Some(last as f32))
+}
+
 #[derive(Debug)]
 enum Stage {
     Droplets {
@@ -249,14 +265,15 @@ enum Stage {
 /// A stage that is ready to run.
 enum ReadyStage {
     Droplets(Box<DropletSolver>, u64),
-    Models(Vec<Box<dyn Work>>, u64, f32),
+    /// With whole steps, their length, and a shorter one at the end.
+    Models(Vec<Box<dyn Work>>, u64, f32, Option<f32>),
 }
 
 impl ReadyStage {
     fn parts(&self) -> u64 {
         match self {
             Self::Droplets(_, count) => count.div_ceil(DROPS_AT_ONCE),
-            Self::Models(_, steps, _) => *steps,
+            Self::Models(_, steps, _, last) => steps + u64::from(last.is_some()),
         }
     }
 
@@ -274,8 +291,9 @@ impl ReadyStage {
                     reached(part + 1)?;
                 }
             }
-            Self::Models(mut models, _, step) => {
+            Self::Models(mut models, steps, step, last) => {
                 for part in 0..parts {
+                    let step = last.filter(|_| part == steps).unwrap_or(step);
                     for model in &mut models {
                         model.advance(terrain, step);
                     }
@@ -319,8 +337,8 @@ impl Bake {
         self
     }
 
-    /// Then runs models side by side, in this order in every step, for so long.
-    /// units: s
+    /// Then runs models side by side, in this order in every step, for so long;
+    /// the last step is shorter if need be. One water model at most. units: s
     pub fn simulate(mut self, seconds: f32, models: impl IntoIterator<Item = BakeModel>) -> Self {
         self.stages.push(Stage::Models {
             models: models.into_iter().collect(),
@@ -345,13 +363,18 @@ impl Bake {
             } => {
                 in_range("Bake", "seconds", *seconds, 0.0..=1e9)?;
                 in_range("Bake", "step", *step, 1e-6..=86_400.0)?;
+                let is_water = |model: &&BakeModel| WATER_MODELS.contains(&model.name);
+                if models.iter().filter(is_water).count() > 1 {
+                    return Err(SettingsError {
+                        model: "Bake",
+                        field: "models",
+                        reason: "only one water model runs at a time".into(),
+                    });
+                }
                 let models = models.iter().map(|model| (model.make)(grid));
-                let steps = (f64::from(*seconds) / f64::from(*step)).round() as u64;
-                Ok(ReadyStage::Models(
-                    models.collect::<Result<_, _>>()?,
-                    steps,
-                    *step,
-                ))
+                let models = models.collect::<Result<_, _>>()?;
+                let (steps, last) = steps_of(*seconds, *step);
+                Ok(ReadyStage::Models(models, steps, *step, last))
             }
         };
         self.stages.iter().map(work).collect()

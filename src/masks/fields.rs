@@ -111,6 +111,28 @@ impl TerrainMasks {
         self.chosen[mask.place()]
     }
 
+    /// Keeps one more mask, or one less. The others go on as they were.
+    pub fn choose(&mut self, mask: Mask, kept: bool) {
+        if self.has(mask) == kept {
+            return;
+        }
+        self.chosen[mask.place()] = kept;
+        self.fields[mask.place()] = Vec::new();
+        if !self.counts_from_baseline() {
+            self.baseline = Vec::new();
+        }
+        #[cfg(feature = "render")]
+        {
+            self.fresh[mask.place()].clear();
+            self.images.forget_one(mask);
+        }
+    }
+
+    /// Whether wear or deposit is among the chosen.
+    fn counts_from_baseline(&self) -> bool {
+        self.has(Mask::Wear) || self.has(Mask::Deposit)
+    }
+
     /// A mask, row by row, in its [unit](Mask::unit). None if it is not among
     /// the chosen, or there was no terrain yet.
     pub fn field(&self, mask: Mask) -> Option<&[f32]> {
@@ -146,10 +168,11 @@ impl TerrainMasks {
     }
 
     pub(super) fn update_scope(&mut self, terrain: &Terrain, seconds: f32, scope: Scope) -> bool {
-        let is_new = self.seen.terrain != terrain.id.get();
-        if is_new {
+        if self.seen.terrain != terrain.id.get() {
             self.begin(terrain);
         }
+        let new = self.make_room(terrain);
+        let is_new = |mask: Mask| new[mask.place()];
         let seen = self.seen;
         self.seen = Seen {
             terrain: terrain.id.get(),
@@ -183,15 +206,20 @@ impl TerrainMasks {
             #[cfg(test)]
             Scope::All => (ground, water) = (everything(), everything()),
         }
-        if is_new {
-            (ground, water) = (everything(), everything());
+        let any_new = |follows_water: bool| {
+            let mut masks = Mask::ALL.into_iter();
+            masks.any(|mask| is_new(mask) && mask.follows_water() == follows_water)
+        };
+        if any_new(false) {
+            ground = everything();
+        }
+        if any_new(true) {
+            water = everything();
         }
         // Nothing of what does not follow the water, or does, may be chosen.
         let wanted = |follows_water: bool| {
-            let chosen = Mask::ALL.into_iter().filter(|&mask| self.has(mask));
-            chosen
-                .into_iter()
-                .any(|mask| mask.follows_water() == follows_water)
+            let mut masks = Mask::ALL.into_iter();
+            masks.any(|mask| self.has(mask) && mask.follows_water() == follows_water)
         };
         let (with_ground, with_water) = (wanted(false), wanted(true));
         let follows_ground = with_ground && !ground.is_empty();
@@ -200,8 +228,10 @@ impl TerrainMasks {
             self.follow_ground(terrain, &ground);
         }
         if follows_water {
-            let seconds = if is_new { f32::INFINITY } else { seconds };
-            self.follow_water(terrain, &water, seconds);
+            // A new mask has no past.
+            let since = |mask: Mask| if is_new(mask) { f32::INFINITY } else { seconds };
+            let since = [since(Mask::Flow), since(Mask::Wetness)];
+            self.follow_water(terrain, &water, since);
         }
         follows_ground || follows_water
     }
@@ -211,20 +241,27 @@ impl TerrainMasks {
         self.watched.len()
     }
 
+    /// Makes room for the chosen masks that have none, and tells which.
+    fn make_room(&mut self, terrain: &Terrain) -> [bool; 6] {
+        if self.baseline.is_empty() && self.counts_from_baseline() {
+            self.baseline = terrain.ground_heights();
+        }
+        let cells = terrain.grid().cells();
+        Mask::ALL.map(|mask| {
+            let is_new = self.has(mask) && self.fields[mask.place()].is_empty();
+            if is_new {
+                self.fields[mask.place()].resize(cells, 0.0);
+            }
+            is_new
+        })
+    }
+
     fn begin(&mut self, terrain: &Terrain) {
         let grid = *terrain.grid();
-        for mask in Mask::ALL
-            .into_iter()
-            .filter(|mask| self.chosen[mask.place()])
-        {
-            let field = &mut self.fields[mask.place()];
+        for field in &mut self.fields {
             field.clear();
-            field.resize(grid.cells(), 0.0);
         }
-        self.baseline = match self.has(Mask::Wear) || self.has(Mask::Deposit) {
-            true => terrain.ground_heights(),
-            false => Vec::new(),
-        };
+        self.baseline.clear();
         self.watched.clear();
         self.seen = Seen::default();
         #[cfg(feature = "render")]
@@ -266,13 +303,17 @@ impl TerrainMasks {
         }
     }
 
-    /// `seconds` without end leave nothing of the past.
-    fn follow_water(&mut self, terrain: &Terrain, tiles: &BTreeSet<usize>, seconds: f32) {
+    /// Follows flow and wetness for so many seconds; those without end leave
+    /// nothing of the past.
+    fn follow_water(&mut self, terrain: &Terrain, tiles: &BTreeSet<usize>, seconds: [f32; 2]) {
         let grid = *terrain.grid();
         let settings = self.settings;
-        // What is no time at all, or none that can be, forgets at once.
-        let share = 1.0 - libm::expf(-seconds / settings.memory.clamp(1e-6, 1e9));
-        let dried = seconds / settings.drying.clamp(1e-6, 1e9);
+        // What is no time at all, or no number, forgets at once.
+        let share = match seconds[0].is_finite() {
+            true => 1.0 - libm::expf(-seconds[0] / settings.memory.max(1e-6)),
+            false => 1.0,
+        };
+        let dried = seconds[1] / settings.drying.max(1e-6);
         let soak = settings.soak_depth.max(1e-6);
         let flow_of = |old: f32, x: u32, y: u32| {
             let now = terrain.discharge(x, y).length();
@@ -347,8 +388,7 @@ struct WaterBand<'a> {
 
 /// Columns and rows of a tile by its number.
 pub(super) fn tile_cells(grid: &Grid, tile: usize) -> (Range<usize>, Range<usize>) {
-    let wide = grid.tiles().x as usize;
-    grid.tile_cells(UVec2::new((tile % wide) as u32, (tile / wide) as u32))
+    grid.tile_cells(grid.tile_at(tile))
 }
 
 /// Tiles and those beside them.

@@ -30,6 +30,12 @@ impl MaskImages {
     pub fn forget(&mut self) {
         *self = Self::default();
     }
+
+    /// A mask's next image is a new one.
+    pub fn forget_one(&mut self, mask: Mask) {
+        self.handles[mask.place()] = None;
+        self.uploaded[mask.place()] = None;
+    }
 }
 
 impl TerrainMasks {

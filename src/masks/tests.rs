@@ -213,3 +213,88 @@ fn halves_are_the_nearest() {
     assert_eq!(half(1e9), 0x7BFF);
     assert_eq!(half(-1.0), 0);
 }
+
+#[test]
+fn one_more_mask_leaves_the_others_as_they_are() {
+    let mut terrain = crate::terrain::Terrain::generate(
+        &Fbm::seeded(3).with_feature_size(80.0).with_height(30.0),
+        UVec2::new(150, 90),
+        2.0,
+    )
+    .expect("valid");
+    let cells = terrain.grid().cells();
+    terrain
+        .set_layer(Layer::Water, vec![0.2; cells])
+        .expect("valid");
+    let mut solver = PipeSolver::new(PipeModel::default(), terrain.grid()).expect("valid");
+    let mut all = TerrainMasks::all();
+    let mut some = TerrainMasks::new([Mask::Wear, Mask::Flow, Mask::Slope]);
+    let mut run = |terrain: &mut Terrain, masks: &mut [&mut TerrainMasks]| {
+        for _ in 0..30 {
+            solver.step(terrain, 0.05);
+            for masks in masks.iter_mut() {
+                masks.update(terrain, 0.05);
+            }
+        }
+    };
+    run(&mut terrain, &mut [&mut all, &mut some]);
+    let before = terrain.ground_heights();
+    for mask in [Mask::Deposit, Mask::Wetness, Mask::SoilDepth] {
+        some.choose(mask, true);
+    }
+    assert!(some.field(Mask::Wetness).is_none(), "not seen yet");
+    run(&mut terrain, &mut [&mut all, &mut some]);
+    assert_ne!(
+        terrain.ground_heights(),
+        before,
+        "the land goes on changing"
+    );
+    for mask in Mask::ALL {
+        // Deposit counts from the same beginning as wear does. Wetness remembers
+        // only what it saw.
+        if mask != Mask::Wetness {
+            assert_eq!(some.field(mask), all.field(mask), "{mask:?}");
+        }
+    }
+    let wet = some.field(Mask::Wetness).expect("chosen");
+    let wettest = all.field(Mask::Wetness).expect("chosen");
+    assert!(wet.iter().zip(wettest).all(|(new, old)| new <= old));
+    assert!(wet.iter().any(|wet| *wet > 0.9));
+
+    // Away and back again: it begins anew, the others do not.
+    some.choose(Mask::Wear, false);
+    assert!(!some.has(Mask::Wear) && some.field(Mask::Wear).is_none());
+    some.choose(Mask::Deposit, false);
+    some.update(&terrain, 0.05);
+    all.update(&terrain, 0.05);
+    some.choose(Mask::Wear, true);
+    some.update(&terrain, 0.05);
+    all.update(&terrain, 0.05);
+    let wear = some.field(Mask::Wear).expect("chosen");
+    assert!(wear.iter().all(|wear| *wear == 0.0));
+    assert_eq!(some.field(Mask::Flow), all.field(Mask::Flow));
+}
+
+#[test]
+fn settings_that_are_no_numbers_do_not_spoil_the_fields() {
+    let mut terrain = flat(UVec2::new(70, 5));
+    let mut masks = TerrainMasks::all();
+    masks.update(&terrain, 0.0);
+    let cells = terrain.grid().cells();
+    for wrong in [f32::NAN, f32::INFINITY, -1.0, 0.0] {
+        masks.settings = MaskSettings {
+            memory: wrong,
+            drying: wrong,
+            soak_depth: wrong,
+            image_interval: wrong,
+        };
+        terrain
+            .set_layer(Layer::Water, vec![0.5; cells])
+            .expect("valid");
+        masks.update(&terrain, 0.1);
+        for mask in Mask::ALL {
+            let field = masks.field(mask).expect("chosen");
+            assert!(field.iter().all(|value| value.is_finite()), "{mask:?}");
+        }
+    }
+}

@@ -50,14 +50,14 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
     ui.collapsing("how they follow the water", |ui| {
         show_settings(ui, &mut edited);
     });
-    if wanted != before {
-        let chosen = Mask::ALL.into_iter().zip(wanted);
-        let chosen = chosen.filter_map(|(mask, on)| on.then_some(mask));
-        match wanted.contains(&true) {
-            true => world.insert_resource(TerrainMasks::new(chosen).with_settings(edited)),
-            false => {
-                world.remove_resource::<TerrainMasks>();
-            }
+    if !wanted.contains(&true) {
+        world.remove_resource::<TerrainMasks>();
+    } else if wanted != before {
+        // Those that were there go on.
+        let mut masks = world.get_resource_or_init::<TerrainMasks>();
+        masks.settings = edited;
+        for (mask, on) in Mask::ALL.into_iter().zip(wanted) {
+            masks.choose(mask, on);
         }
     } else if edited != settings
         && let Some(mut masks) = world.get_resource_mut::<TerrainMasks>()
