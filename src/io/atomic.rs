@@ -2,7 +2,6 @@
 //! new one is complete.
 
 use std::{
-    ffi::OsString,
     fs::{self, File, OpenOptions},
     io::{self, BufWriter, Read, Write},
     path::{Path, PathBuf},
@@ -34,18 +33,20 @@ pub(super) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Writes a file under a temporary name in the same folder, and when all of it
-/// is on the disk, puts it in place. On an error the old file is as it was.
+/// is on the disk, puts it in place. On an error the old file is as it was. A link
+/// stays one, and what it points to gets the new content; what may be done with
+/// the old file may be done with the new one.
 pub(super) fn write<E: From<io::Error>>(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> Result<(), E>,
 ) -> Result<(), E> {
-    let temporary = temporary_name(path)?;
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&temporary)?;
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    let (temporary, file) = create_temporary(path)?;
     // Whatever happens until it is in place, the temporary file goes.
     let mut guard = Temporary(Some(temporary.clone()));
+    if let Ok(old) = fs::metadata(path) {
+        fs::set_permissions(&temporary, old.permissions())?;
+    }
     let mut file = BufWriter::with_capacity(1 << 20, file);
     content(&mut file)?;
     let file = file.into_inner().map_err(|error| error.into_error())?;
@@ -63,20 +64,30 @@ pub(super) fn write<E: From<io::Error>>(
     Ok(())
 }
 
-/// A name beside the file that nobody else uses.
-fn temporary_name(path: &Path) -> io::Result<PathBuf> {
+/// A new file beside another, of a name that nobody else uses. A program that was
+/// killed may have left some behind, and have had the same number.
+fn create_temporary(path: &Path) -> io::Result<(PathBuf, File)> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    let Some(name) = path.file_name() else {
+    if path.file_name().is_none() {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             "the path names no file",
         ));
-    };
-    let mut hidden = OsString::from(".");
-    hidden.push(name);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    hidden.push(format!(".{}-{number}.tmp", std::process::id()));
-    Ok(path.with_file_name(hidden))
+    }
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".erode-{}-{number}.tmp", std::process::id());
+        let temporary = path.with_file_name(name);
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&temporary);
+        match file {
+            Ok(file) => return Ok((temporary, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 fn non_empty(folder: &Path) -> &Path {
@@ -101,6 +112,7 @@ impl Drop for Temporary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsString;
 
     /// A new, empty folder that is removed afterwards.
     struct Folder(PathBuf);
@@ -182,5 +194,37 @@ mod tests {
             io::ErrorKind::FileTooLarge
         );
         assert!(read(&folder.0, 100).is_err(), "a folder is no file");
+    }
+
+    #[test]
+    fn what_a_killed_program_left_is_not_in_the_way() {
+        let folder = Folder::new("erode-atomic-left");
+        let path = folder.0.join("land");
+        // Many numbers on from now; other tests take some of them.
+        for number in 0..200 {
+            let name = format!(".erode-{}-{number}.tmp", std::process::id());
+            fs::write(folder.0.join(name), "half").expect("writable");
+        }
+        write::<io::Error>(&path, |file| file.write_all(b"whole")).expect("writable");
+        assert_eq!(fs::read(&path).expect("there"), b"whole");
+        assert_eq!(folder.names().len(), 201);
+        let long = folder.0.join("l".repeat(250));
+        write::<io::Error>(&long, |file| file.write_all(b"long")).expect("a legal name");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_permissions_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = Folder::new("erode-atomic-link");
+        let (path, link) = (folder.0.join("land"), folder.0.join("link"));
+        fs::write(&path, "old").expect("writable");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("ours");
+        symlink(&path, &link).expect("a link");
+        write::<io::Error>(&link, |file| file.write_all(b"new")).expect("writable");
+        assert_eq!(fs::read(&path).expect("there"), b"new");
+        assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
+        let mode = fs::metadata(&path).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
     }
 }

@@ -126,16 +126,13 @@ impl PanelFiles {
             ExportedField::Layer(layer) => Heightmap::of_layer(terrain, layer),
             ExportedField::Mask(mask) => {
                 let masks = world.get_resource::<TerrainMasks>();
-                let field = masks.and_then(|masks| masks.field(mask));
-                let field = field.ok_or_else(|| {
+                let map = masks.and_then(|masks| Heightmap::of_mask(masks, mask));
+                map.ok_or_else(|| {
                     format!(
                         "the mask of {} is not kept: choose it under Masks",
                         mask.name()
                     )
-                })?;
-                let map = Heightmap::new(terrain.size(), field.to_vec());
-                map.map_err(|error| error.to_string())?
-                    .with_cell_size(terrain.cell_size())
+                })?
             }
         };
         let format = HeightmapFormat::of_name(&self.heightmap)

@@ -1,6 +1,8 @@
 //! The springs of a world: found with their places, and changed for others.
 
 use super::SceneEntity;
+#[cfg(feature = "io")]
+use crate::terrain::SettingsError;
 use bevy::{ecs::system::SystemState, prelude::*};
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +14,22 @@ type Springs<'w, 's, C> = Query<'w, 's, (Entity, &'static C, &'static Transform)
 pub(crate) struct Spring<C> {
     pub at: (f32, f32, f32),
     pub spring: C,
+}
+
+#[cfg(feature = "io")]
+impl<C> Spring<C> {
+    /// Checks that it is somewhere.
+    pub fn check_place(&self, model: &'static str) -> Result<(), SettingsError> {
+        let at = Vec3::from(self.at);
+        if at.is_finite() {
+            return Ok(());
+        }
+        Err(SettingsError {
+            model,
+            field: "at",
+            reason: format!("must be a place, was {at}"),
+        })
+    }
 }
 
 /// All springs of a kind, where they pour or drain.

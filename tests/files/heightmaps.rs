@@ -1,7 +1,7 @@
 //! Heightmaps and masks in every format, there and back.
 
 use super::Folder;
-use bevy::math::UVec2;
+use bevy::math::{UVec2, Vec3};
 use bevy_erode::prelude::*;
 use std::{fs, io::Cursor};
 
@@ -118,6 +118,67 @@ fn a_mask_of_any_kind_goes_out_and_comes_in() {
         error.to_string(),
         "the map has 21 × 37 cells, but 37 × 21 are expected"
     );
+}
+
+#[test]
+fn masks_go_out_as_they_are() {
+    let mut terrain = full_land();
+    let mut masks = TerrainMasks::new([Mask::Wear, Mask::Slope, Mask::SoilDepth]);
+    assert_eq!(Heightmap::of_mask(&masks, Mask::Wear), None, "nothing seen");
+    masks.update(&terrain, 0.0);
+    let dig = TerrainEdit::lower(Vec3::ZERO, Brush::circle(15.0)).with_strength(2.0);
+    dig.apply(&mut terrain).expect("valid");
+    masks.update(&terrain, 1.0);
+    assert_eq!(Heightmap::of_mask(&masks, Mask::Flow), None, "not kept");
+    for mask in [Mask::Wear, Mask::Slope, Mask::SoilDepth] {
+        let map = Heightmap::of_mask(&masks, mask).expect("kept");
+        assert_eq!(map.size, terrain.size());
+        assert!(map.values.iter().any(|value| *value > 0.1), "{mask:?}");
+        for (format, step) in [
+            (HeightmapFormat::Png16, 20.0 / 65_535.0),
+            (HeightmapFormat::Raw16(Endian::Big), 20.0 / 65_535.0),
+            (HeightmapFormat::Raw32(Endian::Little), 1e-5),
+            (HeightmapFormat::Exr, 1e-5),
+            (HeightmapFormat::Tiff16, 20.0 / 65_535.0),
+            (HeightmapFormat::Tiff32, 1e-5),
+        ] {
+            let range = Vertical::Range(VerticalRange::new(0.0, 20.0));
+            let file = map.write(format, range).expect("writable");
+            let options = HeightmapOptions {
+                format: Some(format),
+                size: Some(map.size),
+                vertical: Some(range),
+                ..HeightmapOptions::default()
+            };
+            let again = Heightmap::read(&file, &options).expect("readable");
+            for (old, new) in map.values.iter().zip(&again.values) {
+                assert!(
+                    (old - new).abs() <= step,
+                    "{mask:?} {format:?}: {old} {new}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_of_ours_knows_its_scale() {
+    // Feet in, metres out, without a word.
+    let map = Heightmap::new(UVec2::new(2, 1), vec![304.8, 30.48]).expect("valid");
+    for format in [
+        HeightmapFormat::Png16,
+        HeightmapFormat::Exr,
+        HeightmapFormat::Tiff16,
+        HeightmapFormat::Tiff32,
+    ] {
+        let file = map
+            .write(format, Vertical::Scale(0.3048))
+            .expect("writable");
+        let again = Heightmap::read(&file, &HeightmapOptions::default()).expect("readable");
+        for (old, new) in map.values.iter().zip(&again.values) {
+            assert!((old - new).abs() < 1e-3, "{format:?}: {old} {new}");
+        }
+    }
 }
 
 #[test]

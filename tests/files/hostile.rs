@@ -59,6 +59,16 @@ fn read(bytes: &[u8], options: &HeightmapOptions) {
     }
 }
 
+/// The file is one that can be read, or its beginnings and mutations say little.
+fn intact(file: &[u8], options: &HeightmapOptions, tolerance: f32) {
+    let found = Heightmap::read(file, options).expect("readable");
+    let wanted = map();
+    assert_eq!(found.size, wanted.size);
+    for (found, wanted) in found.values.iter().zip(&wanted.values) {
+        assert!((found - wanted).abs() <= tolerance, "{found} for {wanted}");
+    }
+}
+
 fn torment_format(format: HeightmapFormat, vertical: Vertical, seed: u64) {
     let map = map();
     let file = map.write(format, vertical).expect("writable");
@@ -67,6 +77,7 @@ fn torment_format(format: HeightmapFormat, vertical: Vertical, seed: u64) {
         vertical: Some(vertical),
         ..HeightmapOptions::default()
     };
+    intact(&file, &options, 0.01);
     torment(seed, &file, 6000, |bytes| read(bytes, &options));
     // The same where nothing is said.
     let default = HeightmapOptions::default();
@@ -152,8 +163,10 @@ fn exr_of_every_compression() {
             let mut file = std::io::Cursor::new(Vec::new());
             let image = Image::from_layer(layer);
             image.write().to_buffered(&mut file).expect("writable");
-            let options = HeightmapOptions::default();
-            torment(11, &file.into_inner(), 1500, |bytes| {
+            let (file, options) = (file.into_inner(), HeightmapOptions::default());
+            // Some keep only 24 bits of a number.
+            intact(&file, &options, 0.01);
+            torment(11, &file, 1500, |bytes| {
                 crate::files::hostile::read(bytes, &options)
             });
         }
@@ -184,8 +197,9 @@ fn tiff_of_every_compression() {
         let mut encoder = encoder.with_compression(compression);
         let image = encoder.write_image::<Gray32Float>(11, 7, &map.values);
         image.expect("writable");
-        let options = HeightmapOptions::default();
-        torment(23, &file.into_inner(), 3000, |bytes| read(bytes, &options));
+        let (file, options) = (file.into_inner(), HeightmapOptions::default());
+        intact(&file, &options, 0.0);
+        torment(23, &file, 3000, |bytes| read(bytes, &options));
     }
 }
 
@@ -205,6 +219,7 @@ fn raw() {
                 vertical: Some(vertical),
                 ..HeightmapOptions::default()
             };
+            intact(&file, &options, 0.01);
             torment(30, &file, 1000, |bytes| read(bytes, &options));
         }
     }
@@ -300,4 +315,127 @@ fn what_declares_too_much_is_refused_before_there_is_room_made_for_it() {
         file[place + 4..place + 8].copy_from_slice(&last.to_le_bytes());
         refused(&file, why);
     }
+}
+
+/// A TIFF of one directory: each entry is a tag, its kind and its value.
+fn tiff_of(entries: &[(u16, u16, u32)]) -> Vec<u8> {
+    let mut file = b"II*\0\x08\0\0\0".to_vec();
+    file.extend((entries.len() as u16).to_le_bytes());
+    for (tag, kind, value) in entries {
+        file.extend(tag.to_le_bytes());
+        file.extend(kind.to_le_bytes());
+        file.extend(1u32.to_le_bytes());
+        file.extend(value.to_le_bytes());
+    }
+    file.extend([0; 300]);
+    file
+}
+
+#[test]
+fn a_small_file_takes_no_huge_block() {
+    let size = |width, height| [(256, 4, width), (257, 4, height)];
+    let floats = |samples| {
+        [
+            (258, 3, 64),
+            (259, 3, 1),
+            (262, 3, 1),
+            (277, 3, samples),
+            (339, 3, 3),
+        ]
+    };
+    // One cell in a tile as wide as can be, of very many channels.
+    let tile = [
+        (317, 3, 3),
+        (322, 4, u32::MAX),
+        (323, 4, 1),
+        (324, 4, 64),
+        (325, 4, 64),
+    ];
+    // More strips than a number can count.
+    let strips = [(273, 4, 64), (278, 4, 1), (279, 4, 64), (284, 3, 2)];
+    let sorted = |mut entries: Vec<(u16, u16, u32)>| {
+        entries.sort_unstable();
+        tiff_of(&entries)
+    };
+    let files = [
+        sorted([&size(1, 1)[..], &floats(65_535), &tile].concat()),
+        sorted([&size(1, 1)[..], &floats(1), &tile].concat()),
+        sorted([&size(2, 0x8000_0000)[..], &floats(2), &strips].concat()),
+    ];
+    let options = HeightmapOptions::default();
+    for file in files {
+        let measured = allocation_counter::measure(|| {
+            Heightmap::read(&file, &options).expect_err("refused");
+        });
+        assert!(measured.bytes_max < 64 << 20, "{measured:?}");
+    }
+}
+
+#[test]
+fn an_exr_takes_no_huge_block() {
+    use exr::prelude::*;
+    let channel = AnyChannel::new("Y", FlatSamples::F32(map().values));
+    let encoding = Encoding {
+        compression: Compression::Uncompressed,
+        blocks: Blocks::Tiles(Vec2(4, 3)),
+        line_order: LineOrder::Increasing,
+    };
+    let layer = Layer::new(
+        (11, 7),
+        LayerAttributes::default(),
+        encoding,
+        AnyChannels::sort([channel].into_iter().collect()),
+    );
+    let mut file = std::io::Cursor::new(Vec::new());
+    let image = Image::from_layer(layer);
+    image.write().to_buffered(&mut file).expect("writable");
+    let file = file.into_inner();
+    let place = |name: &[u8]| {
+        let place = file.windows(name.len()).position(|window| window == name);
+        // Behind the name comes the length of the value.
+        place.expect("an attribute") + name.len() + 4
+    };
+    let (tiles, packed) = (
+        place(b"tiles\0tiledesc\0"),
+        place(b"compression\0compression\0"),
+    );
+    let refused = |file: &[u8], why: &str| {
+        let measured = allocation_counter::measure(|| {
+            let error = Heightmap::read(file, &HeightmapOptions::default()).expect_err("refused");
+            assert!(error.to_string().contains(why), "{error}");
+        });
+        assert!(measured.bytes_max < 64 << 20, "{measured:?}");
+    };
+    for side in [100_000u32, 1_000_000_000, (1 << 30) - 2] {
+        let mut file = file.clone();
+        file[tiles..tiles + 4].copy_from_slice(&side.to_le_bytes());
+        file[tiles + 4..tiles + 8].copy_from_slice(&side.to_le_bytes());
+        refused(&file, "");
+    }
+    for compression in [8, 9] {
+        let mut file = file.clone();
+        file[packed] = compression;
+        refused(&file, "DWA");
+    }
+}
+
+#[test]
+fn empty_land_packs_well_and_is_read_all_the_same() {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, 1024, 1024);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::High);
+    let mut writer = encoder.write_header().expect("writable");
+    writer
+        .write_image_data(&vec![0; 1 << 20])
+        .expect("writable");
+    writer.finish().expect("writable");
+    let options = HeightmapOptions {
+        vertical: Some(VerticalRange::new(0.0, 1.0).into()),
+        ..HeightmapOptions::default()
+    };
+    let found = Heightmap::read(&file, &options).expect("readable");
+    assert_eq!(found.size, UVec2::splat(1024));
+    assert!(found.values.iter().all(|value| *value == 0.0));
 }

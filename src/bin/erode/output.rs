@@ -118,7 +118,7 @@ impl Outputs {
                 .is_some_and(|ending| ending.eq_ignore_ascii_case("png"));
             let wrong = if !is_png {
                 Some("a preview is a .png")
-            } else if *preview == out {
+            } else if is_same(preview, &out) {
                 Some("it is the file of `--out`")
             } else {
                 None
@@ -132,6 +132,16 @@ impl Outputs {
         check_writable("--out", &out)?;
         if let Some(masks) = &args.masks {
             check_folder("--masks", masks)?;
+            let files = Mask::ALL.map(|mask| mask_file(masks, mask, args.mask_format));
+            let others = [Some(&out), args.preview.as_ref()];
+            let mut others = others.into_iter().flatten();
+            if let Some(other) = others.find(|other| files.iter().any(|file| is_same(file, other)))
+            {
+                let (masks, other) = (masks.display(), other.display());
+                return Err(Failure::usage(format!(
+                    "--masks {masks}: a mask would be written over {other}"
+                )));
+            }
         }
         Ok(Self {
             out,
@@ -158,7 +168,7 @@ impl Outputs {
         let mut hold = interrupt::hold();
         let ground = self.write_ground(terrain, range)?;
         let masks = match (&self.masks, masks) {
-            (Some(folder), Some(masks)) => self.write_masks(folder, terrain, masks)?,
+            (Some(folder), Some(masks)) => self.write_masks(folder, masks)?,
             _ => Vec::new(),
         };
         let preview = match &self.preview {
@@ -220,18 +230,15 @@ impl Outputs {
         })
     }
 
-    fn write_masks(
-        &self,
-        folder: &Path,
-        terrain: &Terrain,
-        masks: &TerrainMasks,
-    ) -> Result<Vec<MaskReport>, Failure> {
+    fn write_masks(&self, folder: &Path, masks: &TerrainMasks) -> Result<Vec<MaskReport>, Failure> {
         fs::create_dir_all(folder)
             .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
         let mut reports = Vec::new();
         for mask in Mask::ALL {
-            let values = masks.field(mask).unwrap_or_default().to_vec();
-            let highest = values.iter().copied().fold(0.0, f32::max);
+            let Some(map) = Heightmap::of_mask(masks, mask) else {
+                continue;
+            };
+            let highest = map.values.iter().copied().fold(0.0, f32::max);
             let range = match mask {
                 Mask::Wetness => VerticalRange::new(0.0, 1.0),
                 _ if highest > 0.0 => VerticalRange::new(0.0, highest),
@@ -244,10 +251,8 @@ impl Outputs {
                 Vertical::METRES
             };
             let name = mask.name().replace(' ', "_");
-            let path = folder.join(format!("{name}.{}", ending(self.mask_format)));
-            let map = Heightmap::new(terrain.size(), values);
-            let map = map.map(|map| map.with_cell_size(terrain.cell_size()));
-            map.and_then(|map| map.write_file(&path, self.mask_format, vertical))
+            let path = mask_file(folder, mask, self.mask_format);
+            map.write_file(&path, self.mask_format, vertical)
                 .map_err(|error| at(&path, error))?;
             reports.push(MaskReport {
                 mask: name,
@@ -320,4 +325,20 @@ fn probe(folder: &Path) -> io::Result<()> {
         .create_new(true)
         .open(&path)?;
     fs::remove_file(&path)
+}
+
+/// The file of a mask.
+fn mask_file(folder: &Path, mask: Mask, format: HeightmapFormat) -> PathBuf {
+    let name = mask.name().replace(' ', "_");
+    folder.join(format!("{name}.{}", ending(format)))
+}
+
+/// Whether two paths name one file, which need not be there yet.
+fn is_same(a: &Path, b: &Path) -> bool {
+    let whole = |path: &Path| {
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    a == b || whole(a).is_some_and(|a| Some(a) == whole(b))
 }

@@ -1,8 +1,8 @@
 //! Heightmaps as assets.
 
-use super::{Heightmap, HeightmapError, HeightmapFormat, HeightmapOptions, MOST_BYTES};
+use super::{Heightmap, HeightmapError, HeightmapOptions, MOST_BYTES};
 use bevy::{
-    asset::{AssetLoader, LoadContext, io::Reader},
+    asset::{AssetLoader, AsyncReadExt, LoadContext, io::Reader},
     prelude::*,
 };
 
@@ -77,7 +77,9 @@ impl AssetLoader for HeightmapLoader {
     ) -> Result<Heightmap, HeightmapError> {
         let path = context.path().path().to_path_buf();
         let mut bytes = Vec::new();
-        let read = reader.read_to_end(&mut bytes).await;
+        // One more than there may be, to tell.
+        let mut reader = AsyncReadExt::take(reader, MOST_BYTES + 1);
+        let read = AsyncReadExt::read_to_end(&mut reader, &mut bytes).await;
         read.map_err(|error| HeightmapError::File {
             path: path.clone(),
             error,
@@ -88,11 +90,7 @@ impl AssetLoader for HeightmapLoader {
                 error: std::io::ErrorKind::FileTooLarge.into(),
             });
         }
-        let format = options.format.or_else(|| {
-            let by_content = HeightmapFormat::of_bytes(&bytes);
-            by_content.or_else(|| HeightmapFormat::of_name(&path))
-        });
-        Heightmap::read(&bytes, &HeightmapOptions { format, ..*options })
+        Heightmap::read_named(&path, &bytes, options)
     }
 
     /// Only names that no other loader knows: pictures loaded without a type

@@ -1,8 +1,9 @@
 //! OpenEXR files.
 
-use super::{Decoded, HeightmapError, Note, cells, check_declared, note};
+use super::{Decoded, HeightmapError, Note, cells, check_declared, guarded, note};
 use ::exr::{
     block::chunk::CompressedBlock,
+    compression::Compression,
     image::{AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer},
     meta::{
         BlockDescription, MetaData,
@@ -12,27 +13,29 @@ use ::exr::{
     prelude::{ReadChannels, ReadLayers, SmallVec, WritableImage, read as read_exr},
 };
 use bevy::math::UVec2;
-use std::{io::Cursor, panic::catch_unwind};
+use std::io::Cursor;
 
 const EXR: &str = "EXR";
 /// Layers and channels that a file may have: each takes memory.
 const MOST_CHANNELS: usize = 64;
+/// A block may be larger than the picture, but not beyond this. units: bytes
+const LARGEST_BLOCK: u64 = 64 << 20;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Decoded, HeightmapError> {
+    guarded(EXR, || decode(bytes))
+}
+
+fn decode(bytes: &[u8]) -> Result<Decoded, HeightmapError> {
     check_headers(bytes)?;
-    // The decoder has more assertions of its own about what is in a file.
-    let decode = || {
-        let reader = read_exr()
-            .no_deep_data()
-            .largest_resolution_level()
-            .all_channels()
-            .first_valid_layer()
-            .all_attributes()
-            .non_parallel();
-        reader.from_buffered(Cursor::new(bytes))
-    };
-    let image = catch_unwind(decode)
-        .map_err(|_| damaged("the decoder gave up".into()))?
+    let reader = read_exr()
+        .no_deep_data()
+        .largest_resolution_level()
+        .all_channels()
+        .first_valid_layer()
+        .all_attributes()
+        .non_parallel();
+    let image = reader
+        .from_buffered(Cursor::new(bytes))
         .map_err(|error| damaged(error.to_string()))?;
     let layer = image.layer_data;
     let size = size_of(layer.size)?;
@@ -88,14 +91,27 @@ fn check_headers(bytes: &[u8]) -> Result<(), HeightmapError> {
             })
             .sum();
         let size = size_of(header.layer_size)?;
-        check_declared(size, per_cell, bytes.len(), EXR)?;
-        let single = match header.blocks {
-            BlockDescription::ScanLines => true,
+        let declared = cells(size).saturating_mul(per_cell);
+        check_declared(size, declared, bytes.len(), EXR)?;
+        // They are lossy, and the decoder believes whatever they say of their size.
+        if let Compression::DWAA(_) | Compression::DWAB(_) = header.compression {
+            return Err(damaged("DWA compression is not read".into()));
+        }
+        let (single, block) = match header.blocks {
+            BlockDescription::ScanLines => {
+                let lines = header.compression.scan_lines_per_block();
+                (true, header.layer_size.0.saturating_mul(lines))
+            }
             BlockDescription::Tiles(tiles) => {
                 tiled = true;
-                tiles.level_mode == LevelMode::Singular
+                let size = tiles.tile_size;
+                let single = tiles.level_mode == LevelMode::Singular;
+                (single, size.0.saturating_mul(size.1))
             }
         };
+        if (block as u64).saturating_mul(per_cell) > declared.max(LARGEST_BLOCK) {
+            return Err(damaged("its blocks are too large".into()));
+        }
         if header.deep || !single {
             return Err(damaged("deep data and mip maps are not read".into()));
         }

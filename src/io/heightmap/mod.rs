@@ -16,11 +16,18 @@ pub use error::HeightmapError;
 pub use options::{Endian, HeightmapFormat, HeightmapOptions, Vertical, VerticalRange};
 
 use super::atomic;
-use crate::terrain::{Grid, Layer, Terrain, TerrainError};
+use crate::{
+    masks::{Mask, TerrainMasks},
+    terrain::{Grid, Layer, Terrain, TerrainError},
+};
 use bevy::{asset::Asset, math::UVec2, reflect::TypePath};
 use core::ops::RangeInclusive;
 use note::Note;
-use std::{io::Write, path::Path};
+use std::{
+    io::Write,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+};
 
 /// No file of a heightmap is longer: four 32-bit channels of the largest land.
 const MOST_BYTES: u64 = 16 * (Grid::MAX_SIDE as u64) * (Grid::MAX_SIDE as u64);
@@ -81,6 +88,17 @@ impl Heightmap {
             },
         };
         Self::of(terrain, values)
+    }
+
+    /// A mask, in its [unit](Mask::unit). None if it is not among those kept, or
+    /// they have seen no terrain yet.
+    pub fn of_mask(masks: &TerrainMasks, mask: Mask) -> Option<Self> {
+        let (grid, field) = (masks.grid()?, masks.field(mask)?);
+        Some(Self {
+            size: grid.size(),
+            values: field.to_vec(),
+            cell_size: Some(grid.cell_size()),
+        })
     }
 
     fn of(terrain: &Terrain, values: Vec<f32>) -> Self {
@@ -160,11 +178,20 @@ impl Heightmap {
             path: path.into(),
             error,
         })?;
+        Self::read_named(path, &bytes, options)
+    }
+
+    /// Reads the bytes of a file whose name may tell its format.
+    fn read_named(
+        path: &Path,
+        bytes: &[u8],
+        options: &HeightmapOptions,
+    ) -> Result<Self, HeightmapError> {
         let format = options.format.or_else(|| {
-            let by_content = HeightmapFormat::of_bytes(&bytes);
+            let by_content = HeightmapFormat::of_bytes(bytes);
             by_content.or_else(|| HeightmapFormat::of_name(path))
         });
-        Self::read(&bytes, &HeightmapOptions { format, ..*options })
+        Self::read(bytes, &HeightmapOptions { format, ..*options })
     }
 
     /// Writes a file's bytes.
@@ -185,7 +212,7 @@ impl Heightmap {
         self.check()?;
         vertical.check()?;
         let note = Note {
-            range: vertical.range(),
+            vertical: Some(vertical),
             cell_size: self.cell_size,
         };
         match format {
@@ -322,8 +349,7 @@ impl Decoded {
             });
         }
         let mut values = self.values;
-        let noted = note.range.map(Vertical::Range);
-        let vertical = match (options.vertical.or(noted), &whole) {
+        let vertical = match (options.vertical.or(note.vertical), &whole) {
             (Some(vertical), _) => vertical,
             (None, None) => Vertical::METRES,
             (None, Some(_)) => return Err(HeightmapError::NeedsRange),
@@ -376,15 +402,18 @@ fn check_size(size: UVec2) -> Result<(), HeightmapError> {
 }
 
 /// Checks what a file declares before there is room made for it: a proper size,
-/// and no more bytes than a file of this length can hold.
+/// and no more bytes than a file of this length, or any, can hold.
 fn check_declared(
     size: UVec2,
-    bytes_per_cell: u64,
+    declared: u64,
     file_length: usize,
     format: &'static str,
 ) -> Result<(), HeightmapError> {
     check_size(size)?;
-    let declared = cells(size).saturating_mul(bytes_per_cell);
+    if declared > MOST_BYTES {
+        let reason = format!("it declares {declared} bytes of cells");
+        return Err(HeightmapError::Damaged { format, reason });
+    }
     let holds = (file_length as u64).saturating_mul(MOST_PACKED);
     if declared > holds {
         let reason = format!(
@@ -394,4 +423,15 @@ fn check_declared(
         return Err(HeightmapError::Damaged { format, reason });
     }
     Ok(())
+}
+
+/// Runs a decoder. Some have assertions of their own about what is in a file.
+fn guarded<T>(
+    format: &'static str,
+    decode: impl FnOnce() -> Result<T, HeightmapError>,
+) -> Result<T, HeightmapError> {
+    catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
+        let reason = "the decoder gave up".into();
+        Err(HeightmapError::Damaged { format, reason })
+    })
 }

@@ -1,7 +1,7 @@
 //! What a file of ours says of itself, as a short text in its metadata:
-//! `lowest=-3.5 highest=120 cell_size=2`.
+//! `lowest=-3.5 highest=120 cell_size=2`, or `scale=0.3048` instead of a range.
 
-use super::VerticalRange;
+use super::{Vertical, VerticalRange};
 use core::fmt;
 
 /// Where the text is kept: PNG's keyword and EXR's attribute.
@@ -12,7 +12,7 @@ const MOST: usize = 256;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Note {
-    pub range: Option<VerticalRange>,
+    pub vertical: Option<Vertical>,
     /// units: m
     pub cell_size: Option<f32>,
 }
@@ -38,6 +38,7 @@ impl Note {
             match name {
                 "lowest" => lowest = value,
                 "highest" => highest = value,
+                "scale" => note.vertical = value.map(Vertical::Scale),
                 "cell_size" => note.cell_size = value.filter(|size| *size > 0.0),
                 _ => {}
             }
@@ -45,8 +46,10 @@ impl Note {
         if let (Some(lowest), Some(highest)) = (lowest, highest)
             && lowest < highest
         {
-            note.range = Some(VerticalRange { lowest, highest });
+            note.vertical = Some(VerticalRange { lowest, highest }.into());
         }
+        // What cannot be says nothing either.
+        note.vertical = note.vertical.filter(|vertical| vertical.check().is_ok());
         note
     }
 }
@@ -54,9 +57,16 @@ impl Note {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut space = "";
-        if let Some(VerticalRange { lowest, highest }) = self.range {
-            write!(f, "lowest={lowest} highest={highest}")?;
-            space = " ";
+        match self.vertical {
+            Some(Vertical::Range(VerticalRange { lowest, highest })) => {
+                write!(f, "lowest={lowest} highest={highest}")?;
+                space = " ";
+            }
+            Some(Vertical::Scale(scale)) => {
+                write!(f, "scale={scale}")?;
+                space = " ";
+            }
+            None => {}
         }
         if let Some(cell_size) = self.cell_size {
             write!(f, "{space}cell_size={cell_size}")?;

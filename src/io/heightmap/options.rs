@@ -126,13 +126,6 @@ impl Vertical {
         Ok(())
     }
 
-    pub(super) fn range(&self) -> Option<VerticalRange> {
-        match *self {
-            Self::Range(range) => Some(range),
-            Self::Scale(_) => None,
-        }
-    }
-
     /// Height of the number 0, and metres for one, in a file of these numbers.
     pub(super) fn steps(&self, numbers: &RangeInclusive<f64>) -> (f64, f64) {
         match *self {

@@ -23,13 +23,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<Decoded, HeightmapError> {
     decoder.set_transformations(Transformations::EXPAND);
     let header = decoder.read_header_info().map_err(damaged)?;
     let size = UVec2::new(header.width, header.height);
-    // At most four channels of 16 bits.
-    check_declared(size, 8, bytes.len(), PNG)?;
+    let declared = header.raw_row_length() as u64 * u64::from(header.height);
+    check_declared(size, declared, bytes.len(), PNG)?;
     let mut reader = decoder.read_info().map_err(damaged)?;
     let (color, depth) = reader.output_color_type();
     let length = reader.output_buffer_size().unwrap_or(usize::MAX);
     let channels = color.samples();
     let sample = if depth == BitDepth::Sixteen { 2 } else { 1 };
+    // At most four channels of 16 bits.
     if length as u64 > cells(size) * 8 {
         return Err(HeightmapError::Damaged {
             format: PNG,

@@ -1,6 +1,7 @@
 //! TIFF files, also GeoTIFF.
 
-use super::{Decoded, HeightmapError, Note, cells, check_declared, geo, note};
+use super::{Decoded, HeightmapError, Note, cells, check_declared, geo, guarded, note};
+use crate::terrain::Grid;
 use ::tiff::{
     TiffError,
     decoder::{Decoder, DecodingResult, Limits, ifd::Value},
@@ -12,35 +13,45 @@ use core::ops::RangeInclusive;
 use std::io::Cursor;
 
 const TIFF: &str = "TIFF";
+/// Channels that a file may have: a row of a tile is unpacked with all of them.
+const MOST_CHANNELS: u64 = 64;
 
 /// Where `any_shape` is set, cells that are not square are no error.
 pub(super) fn read(bytes: &[u8], any_shape: bool) -> Result<Decoded, HeightmapError> {
-    let decoder = Decoder::new(Cursor::new(bytes)).map_err(damaged)?;
-    // Metadata of a few kilobytes will do until the size is known.
-    let mut limits = Limits::default();
-    limits.ifd_value_size = 1 << 20;
-    limits.decoding_buffer_size = 1 << 20;
-    limits.intermediate_buffer_size = 1 << 20;
-    let mut decoder = decoder.with_limits(limits.clone());
+    guarded(TIFF, || decode(bytes, any_shape))
+}
+
+fn decode(bytes: &[u8], any_shape: bool) -> Result<Decoded, HeightmapError> {
+    let mut decoder = Decoder::new(Cursor::new(bytes)).map_err(damaged)?;
     let (width, height) = decoder.dimensions().map_err(damaged)?;
     let size = UVec2::new(width, height);
     let colour = decoder.colortype().map_err(damaged)?;
     let channels = u64::from(colour.num_samples()).max(1);
     let per_cell = channels * u64::from(colour.bit_depth()).div_ceil(8).max(1);
-    check_declared(size, per_cell, bytes.len(), TIFF)?;
+    let declared = cells(size).saturating_mul(per_cell);
+    check_declared(size, declared, bytes.len(), TIFF)?;
     if let ::tiff::ColorType::Palette(_) = colour {
         return Err(wrong("pictures with a palette are not read"));
     }
     if !matches!(colour.bit_depth(), 8 | 16 | 32 | 64) {
         return Err(wrong("only numbers of 8, 16, 32 and 64 bits are read"));
     }
-    let room = usize::try_from(cells(size).saturating_mul(per_cell)).unwrap_or(usize::MAX);
+    // Extra samples of a pixel are none of the colour's.
+    let samples = decoder.find_tag_unsigned::<u64>(Tag::SamplesPerPixel);
+    if samples.map_err(damaged)?.unwrap_or(1) > MOST_CHANNELS {
+        return Err(wrong("it has more than 64 channels"));
+    }
+    // A strip or tile may reach beyond the picture, but not by much. Strips may
+    // also be declared to have all rows that there can be.
+    let (wide, _) = decoder.chunk_dimensions();
+    if wide > 2 * Grid::MAX_SIDE {
+        return Err(wrong("its tiles are too wide"));
+    }
+    let room = usize::try_from(declared).unwrap_or(usize::MAX);
+    let mut limits = Limits::default();
     // The limit holds for metadata, too.
     limits.decoding_buffer_size = room.max(1 << 20);
-    // A strip or tile may reach beyond the picture, but not by much.
     limits.intermediate_buffer_size = room.saturating_add(1 << 24);
-    // Offsets of strips: at most one a row.
-    limits.ifd_value_size = (1 << 20).max(16 * height as usize);
     let mut decoder = decoder.with_limits(limits);
 
     let note = match decoder.find_tag(Tag::ImageDescription) {

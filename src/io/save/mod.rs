@@ -248,12 +248,15 @@ impl SavedState {
         }
         for source in &self.sources {
             source.spring.check()?;
+            source.check_place("WaterSource")?;
         }
         for sink in &self.sinks {
             sink.spring.check()?;
+            sink.check_place("WaterSink")?;
         }
         for vent in &self.vents {
             vent.spring.check()?;
+            vent.check_place("LavaSource")?;
         }
         for river in &self.rivers {
             river.check(&self.terrain)?;

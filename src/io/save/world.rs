@@ -23,7 +23,10 @@ impl SavedState {
     /// A river whose entity is gone, or no longer has its components, is written
     /// back into the saved terrain's layers, as the next frame would do.
     ///
-    /// Edits that wait for a later step are not part of it: send them again.
+    /// Edits that wait for a later step are not part of it: send them again. Nor
+    /// are the history of edits and the [masks](crate::masks): after a load wear
+    /// and deposit count from then, unless masks were written as
+    /// [heightmaps](crate::io::Heightmap::of_mask).
     ///
     /// Call it between steps: in any system of a frame, but not within
     /// [`ErosionStep`](crate::schedule::ErosionStep).
