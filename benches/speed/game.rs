@@ -4,7 +4,7 @@ use super::{flooded, median, mountains};
 use avian3d::prelude::*;
 use bevy::{ecs::schedule::SingleThreadedExecutor, prelude::*, time::TimeUpdateStrategy};
 use bevy_erode::{
-    physics::{ChunkHeights, PhysicsEngine, avian::Avian},
+    physics::{ChunkHeights, PhysicsEngine, TerrainColliderState, avian::Avian},
     prelude::*,
 };
 use core::time::Duration;
@@ -248,8 +248,10 @@ fn editing_app(cells: u32) -> (App, f64) {
     app.world_mut().spawn((
         RigidBody::Dynamic,
         Collider::sphere(1.0),
-        // Ground that moves wakes bodies up; what they cost is the game's.
+        // Ground that moves wakes bodies up; what they cost is the game's. Nor
+        // shall it fall and roll: colliders stand around it.
         SleepingDisabled,
+        GravityScale(0.0),
         Transform::from_xyz(0.0, 400.0, 0.0),
     ));
     app.finish();
@@ -270,7 +272,16 @@ fn editing_app(cells: u32) -> (App, f64) {
         app.update();
         std::thread::sleep(Duration::from_millis(2));
     }
+    let world = app.world();
+    let terrain = world.resource::<Terrain>();
+    let colliders = world.resource::<TerrainColliderState<Avian>>();
+    assert!(colliders.is_settled(terrain) && colliders.standing() > 0);
+    assert!(world.resource::<TerrainViewState>().is_settled(terrain));
     (app, insert)
+}
+
+pub fn insert_1024() -> f64 {
+    EditFrames::at_1024().insert * 1e3
 }
 
 pub fn insert_4096() -> f64 {
