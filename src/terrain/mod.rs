@@ -386,6 +386,12 @@ impl Terrain {
         self.water_tiles.changed_since(revision)
     }
 
+    /// The newest change of the water on a chunk's vertices.
+    #[cfg(feature = "render")]
+    pub(crate) fn newest_water_around(&self, chunk: UVec2) -> u64 {
+        self.water_tiles.newest_around(chunk)
+    }
+
     /// The number of the newest change of lava.
     pub fn lava_revision(&self) -> u64 {
         self.lava_tiles.current()
@@ -459,6 +465,10 @@ impl Terrain {
 
     pub(crate) fn bedrock_rest(&self) -> &[f32] {
         &self.bedrock_rest
+    }
+
+    pub(crate) fn water_rest(&self) -> &[f32] {
+        &self.water_rest
     }
 
     pub(crate) fn datum(&self) -> f32 {

@@ -153,6 +153,8 @@ impl TileRevisions {
     pub fn changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + '_ {
         let wide = self.tiles.x.max(1) as usize;
         let rows = (0u32..).zip(self.newest.iter().zip(self.last.chunks(wide)));
+        // Mostly nothing has changed at all.
+        let rows = rows.take_while(move |_| self.current > revision);
         let rows = rows.filter(move |(_, (newest, _))| **newest > revision);
         rows.flat_map(move |(y, (_, row))| {
             let tiles = (0u32..).zip(row);

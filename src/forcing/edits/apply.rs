@@ -3,7 +3,7 @@
 use super::{EditAction, Fill, Matter, Supply, TerrainEdit, brush::Footprint};
 use crate::{
     forcing::{add_counted, gain},
-    terrain::{Landform, Layer, SettingsError, Terrain, add_exactly, landform::Fbm},
+    terrain::{Grid, Landform, Layer, SettingsError, Terrain, add_exactly, landform::Fbm},
 };
 use bevy::{math::*, prelude::*};
 
@@ -28,35 +28,29 @@ pub struct EditEffect {
     pub lava: f64,
 }
 
-/// Wanted changes of the cells under a brush.
-struct Window {
-    footprint: Footprint,
-    /// In the order of [`Footprint::cells`]. units: m
-    change: Vec<f32>,
-}
+/// Index in the grid and wanted change of every cell that is to change, row by
+/// row. units: m
+type Changes = Vec<(usize, f32)>;
 
-impl Window {
-    fn new(footprint: Footprint, change: impl Fn(usize, usize, f32) -> f32) -> Self {
-        let wanted = footprint.cells().map(|(x, y)| {
+/// The changes that a brush asks for, by column, row and weight.
+fn changes_of(
+    footprint: &Footprint,
+    grid: &Grid,
+    change: impl Fn(usize, usize, f32) -> f32,
+) -> Changes {
+    let mut changes = Vec::with_capacity(footprint.cells());
+    for (y, span) in footprint.spans() {
+        for x in span {
             let weight = footprint.weight(x, y);
-            let wanted = if weight > 0.0 {
-                change(x, y, weight)
-            } else {
-                0.0
-            };
-            wanted.clamp(-MOST, MOST)
-        });
-        let change = wanted.collect();
-        Self { footprint, change }
+            if weight > 0.0 {
+                let wanted = change(x, y, weight).clamp(-MOST, MOST);
+                if wanted != 0.0 {
+                    changes.push((y * grid.width() + x, wanted));
+                }
+            }
+        }
     }
-
-    /// Index in the grid and wanted change of every cell that is to change.
-    fn changes(&self, grid_width: usize) -> impl Iterator<Item = (usize, f32)> + '_ {
-        let cells = self.footprint.cells().zip(&self.change);
-        cells
-            .filter(|(_, change)| **change != 0.0)
-            .map(move |((x, y), &change)| (y * grid_width + x, change))
-    }
+    changes
 }
 
 impl TerrainEdit {
@@ -74,36 +68,35 @@ impl TerrainEdit {
         if footprint.is_empty() || amount == 0.0 {
             return Ok(EditEffect::default());
         }
-        let areas: Vec<_> = footprint.bands().collect();
         let mut layer = Layer::Bedrock;
         let effect = match &self.action {
             EditAction::SetHardness { value } => set_hardness(terrain, &footprint, *value, amount),
             EditAction::Add(Matter::Water) => {
                 layer = Layer::Water;
-                self.add_water(terrain, footprint, amount)
+                self.add_water(terrain, &footprint, amount)
             }
             EditAction::Remove(Matter::Water) => {
                 layer = Layer::Water;
-                self.take_water(terrain, footprint, amount)
+                self.take_water(terrain, &footprint, amount)
             }
             EditAction::Add(Matter::Lava) => {
                 layer = Layer::Lava;
-                self.add_lava(terrain, footprint, amount)
+                self.add_lava(terrain, &footprint, amount)
             }
             EditAction::Remove(Matter::Lava) => {
                 layer = Layer::Lava;
-                self.take_lava(terrain, footprint, amount)
+                self.take_lava(terrain, &footprint, amount)
             }
             _ => {
-                let window = self.wanted(terrain, footprint, amount);
-                self.move_ground(terrain, &window)
+                let changes = self.wanted(terrain, &footprint, amount);
+                self.move_ground(terrain, &changes)
             }
         };
         // Nothing is drawn anew for a hand that was empty.
         let Some(effect) = effect else {
             return Ok(EditEffect::default());
         };
-        terrain.mark_cells(areas, layer);
+        terrain.mark_cells(footprint.bands(), layer);
         let account = &mut terrain.account;
         match self.supply {
             Supply::Endless => {
@@ -120,7 +113,7 @@ impl TerrainEdit {
     }
 
     /// The change of the ground that the edit asks for.
-    fn wanted(&self, terrain: &Terrain, footprint: Footprint, amount: f32) -> Window {
+    fn wanted(&self, terrain: &Terrain, footprint: &Footprint, amount: f32) -> Changes {
         let grid = *terrain.grid();
         let ground = |x: usize, y: usize| terrain.relative_ground(y * grid.width() + x);
         // Heights of the world to heights above the datum.
@@ -130,44 +123,45 @@ impl TerrainEdit {
             (target - base - ground(x, y)).clamp(-most, most)
         };
         match &self.action {
-            EditAction::Raise | EditAction::Add(_) => Window::new(footprint, |_, _, w| amount * w),
+            EditAction::Raise | EditAction::Add(_) => {
+                changes_of(footprint, &grid, |_, _, w| amount * w)
+            }
             EditAction::Lower | EditAction::Remove(_) => {
-                Window::new(footprint, |_, _, w| -amount * w)
+                changes_of(footprint, &grid, |_, _, w| -amount * w)
             }
             EditAction::Flatten { height } => {
-                Window::new(footprint, |x, y, w| towards(*height, x, y, w))
+                changes_of(footprint, &grid, |x, y, w| towards(*height, x, y, w))
             }
             EditAction::Ramp => {
-                let line = footprint.clone();
-                let height = |x, y| self.from.y + (self.to.y - self.from.y) * line.along(x, y);
-                Window::new(footprint, |x, y, w| towards(height(x, y), x, y, w))
+                let rise = self.to.y - self.from.y;
+                let height = |x, y| self.from.y + rise * footprint.along(x, y);
+                changes_of(footprint, &grid, |x, y, w| towards(height(x, y), x, y, w))
             }
             EditAction::Stamp { map, turn } => {
                 let turn = f64::from(*turn);
                 let turn = Vec2::new(libm::cos(turn) as f32, libm::sin(turn) as f32);
-                let (print, radius) = (footprint.clone(), footprint.radius());
-                let place = |x, y| turn.rotate(print.away(x, y) / radius);
-                Window::new(footprint, |x, y, w| amount * w * map.at(place(x, y)))
+                let radius = footprint.radius();
+                let place = |x, y| turn.rotate(footprint.away(x, y) / radius);
+                changes_of(footprint, &grid, |x, y, w| amount * w * map.at(place(x, y)))
             }
             EditAction::Noise { seed, feature_size } => {
-                self.noise(terrain, footprint, amount, *seed, *feature_size)
+                self.noise(&grid, footprint, amount, *seed, *feature_size)
             }
             EditAction::Smooth => smooth(terrain, footprint, amount),
             // Done elsewhere: it changes no ground.
-            EditAction::SetHardness { .. } => Window::new(footprint, |_, _, _| 0.0),
+            EditAction::SetHardness { .. } => Vec::new(),
         }
     }
 
     /// Bumps whose weighted mean is zero, so that as much is added as taken.
     fn noise(
         &self,
-        terrain: &Terrain,
-        footprint: Footprint,
+        grid: &Grid,
+        footprint: &Footprint,
         amount: f32,
         seed: u32,
         feature_size: f32,
-    ) -> Window {
-        let grid = *terrain.grid();
+    ) -> Changes {
         let bumps = Fbm {
             octaves: 4,
             ..Fbm::seeded(seed)
@@ -176,25 +170,30 @@ impl TerrainEdit {
         };
         let height = bumps.sampler(grid.extent().as_dvec2());
         let l = f64::from(grid.cell_size());
-        let mut window = Window::new(footprint, |x, y, _| {
-            height(DVec2::new(x as f64, y as f64) * l) as f32
+        let mut spots = Vec::with_capacity(footprint.cells());
+        let (mut sum, mut whole) = (0.0f64, 0.0f64);
+        for (y, span) in footprint.spans() {
+            for x in span {
+                let weight = footprint.weight(x, y);
+                if weight > 0.0 {
+                    let value = height(DVec2::new(x as f64, y as f64) * l) as f32;
+                    sum += f64::from(value) * f64::from(weight);
+                    whole += f64::from(weight);
+                    spots.push((y * grid.width() + x, value, weight));
+                }
+            }
+        }
+        let mean = (sum / whole.max(1e-30)) as f32;
+        let spots = spots.into_iter();
+        let changes = spots.map(|(cell, value, weight)| {
+            let change = amount * weight * (value - mean);
+            (cell, change.clamp(-MOST, MOST))
         });
-        let print = &window.footprint;
-        let weights: Vec<f32> = print.cells().map(|(x, y)| print.weight(x, y)).collect();
-        let (mut sum, mut weight) = (0.0f64, 0.0f64);
-        for (value, w) in window.change.iter().zip(&weights) {
-            sum += f64::from(*value) * f64::from(*w);
-            weight += f64::from(*w);
-        }
-        let mean = (sum / weight.max(1e-30)) as f32;
-        for (value, w) in window.change.iter_mut().zip(&weights) {
-            *value = (amount * w * (*value - mean)).clamp(-MOST, MOST);
-        }
-        window
+        changes.collect()
     }
 
-    /// Takes and adds ground as the window asks, as far as the supply allows.
-    fn move_ground(&self, terrain: &mut Terrain, window: &Window) -> Option<EditEffect> {
+    /// Takes and adds ground as is wanted, as far as the supply allows.
+    fn move_ground(&self, terrain: &mut Terrain, changes: &Changes) -> Option<EditEffect> {
         let grid = *terrain.grid();
         let layers = terrain.layers_mut();
         let takes = match self.action {
@@ -203,7 +202,7 @@ impl TerrainEdit {
             _ => (true, true),
         };
         let (mut soil_taken, mut rock_taken, mut wanted) = (0.0f64, 0.0f64, 0.0f64);
-        for (cell, change) in window.changes(grid.width()) {
+        for &(cell, change) in changes {
             if change > 0.0 {
                 wanted += f64::from(change);
                 continue;
@@ -245,7 +244,7 @@ impl TerrainEdit {
             (_, Fill::Soil) => 0.0,
         };
         let mut added = 0.0f64;
-        for (cell, change) in window.changes(grid.width()) {
+        for &(cell, change) in changes {
             let change = f64::from(change) * share;
             if change <= 0.0 {
                 continue;
@@ -273,16 +272,13 @@ impl TerrainEdit {
     fn add_water(
         &self,
         terrain: &mut Terrain,
-        footprint: Footprint,
+        footprint: &Footprint,
         amount: f32,
     ) -> Option<EditEffect> {
         let grid = *terrain.grid();
-        let window = Window::new(footprint, |_, _, w| amount * w);
+        let changes = changes_of(footprint, &grid, |_, _, w| amount * w);
         let layers = terrain.layers_mut();
-        let wanted: f64 = window
-            .changes(grid.width())
-            .map(|(_, d)| f64::from(d))
-            .sum();
+        let wanted: f64 = changes.iter().map(|(_, d)| f64::from(*d)).sum();
         let share = match self.supply {
             Supply::Endless => 1.0,
             Supply::Hand => {
@@ -291,7 +287,7 @@ impl TerrainEdit {
             }
         };
         let mut added = 0.0f64;
-        for (cell, depth) in window.changes(grid.width()) {
+        for (cell, depth) in changes {
             let depth = (f64::from(depth) * share) as f32;
             if depth > 0.0 && layers.water[cell] < 1e9 - MOST {
                 let (water, rest) = (&mut layers.water[cell], &mut layers.water_rest[cell]);
@@ -307,14 +303,14 @@ impl TerrainEdit {
     fn take_water(
         &self,
         terrain: &mut Terrain,
-        footprint: Footprint,
+        footprint: &Footprint,
         amount: f32,
     ) -> Option<EditEffect> {
         let grid = *terrain.grid();
-        let window = Window::new(footprint, |_, _, w| amount * w);
+        let changes = changes_of(footprint, &grid, |_, _, w| amount * w);
         let layers = terrain.layers_mut();
         let (mut water, mut load) = (0.0f64, 0.0f64);
-        for (cell, depth) in window.changes(grid.width()) {
+        for (cell, depth) in changes {
             let before = (layers.water[cell], layers.water_rest[cell]);
             if before.0 <= 0.0 {
                 continue;
@@ -342,13 +338,12 @@ impl TerrainEdit {
     fn add_lava(
         &self,
         terrain: &mut Terrain,
-        footprint: Footprint,
+        footprint: &Footprint,
         amount: f32,
     ) -> Option<EditEffect> {
         let grid = *terrain.grid();
-        let window = Window::new(footprint, |_, _, w| amount * w);
-        let changes = || window.changes(grid.width());
-        let wanted: f64 = changes().map(|(_, d)| f64::from(d)).sum();
+        let changes = changes_of(footprint, &grid, |_, _, w| amount * w);
+        let wanted: f64 = changes.iter().map(|(_, d)| f64::from(*d)).sum();
         let hand = (terrain.account.solids.lava_carried - EMPTY).max(0.0);
         let share = match self.supply {
             Supply::Endless => 1.0,
@@ -359,7 +354,7 @@ impl TerrainEdit {
         }
         let lava = terrain.let_melt();
         let mut added = 0.0f64;
-        for (cell, depth) in changes() {
+        for (cell, depth) in changes {
             let depth = (f64::from(depth) * share) as f32;
             if depth > 0.0 && lava.depth[cell] < 1e9 - MOST {
                 added += add_counted(&mut lava.depth[cell], &mut lava.rest[cell], depth);
@@ -375,14 +370,14 @@ impl TerrainEdit {
     fn take_lava(
         &self,
         terrain: &mut Terrain,
-        footprint: Footprint,
+        footprint: &Footprint,
         amount: f32,
     ) -> Option<EditEffect> {
         let grid = *terrain.grid();
-        let window = Window::new(footprint, |_, _, w| amount * w);
+        let changes = changes_of(footprint, &grid, |_, _, w| amount * w);
         let lava = terrain.layers_mut().lava?;
         let mut taken = 0.0f64;
-        for (cell, depth) in window.changes(grid.width()) {
+        for (cell, depth) in changes {
             let before = (lava.depth[cell], lava.rest[cell]);
             if before.0 <= 0.0 {
                 continue;
@@ -422,16 +417,18 @@ fn set_hardness(
 ) -> Option<EditEffect> {
     let width = terrain.grid().width();
     let map = terrain.hardness();
-    let changes: Vec<(usize, f32)> = footprint
-        .cells()
-        .filter_map(|(x, y)| {
+    let mut changes = Changes::new();
+    for (y, span) in footprint.spans() {
+        for x in span {
             let most = amount * footprint.weight(x, y);
             let cell = y * width + x;
             let old = map.map_or(0.0, |map| map[cell]);
             let new = (old + (value - old).clamp(-most, most)).clamp(0.0, 1.0);
-            (new != old).then_some((cell, new))
-        })
-        .collect();
+            if new != old {
+                changes.push((cell, new));
+            }
+        }
+    }
     // Land without a map gets none for nothing.
     (!changes.is_empty()).then(|| {
         let map = terrain.hardness_mut();
@@ -443,12 +440,20 @@ fn set_hardness(
 }
 
 /// Diffusion of the ground within the brush; its weight limits what may flow.
-fn smooth(terrain: &Terrain, footprint: Footprint, amount: f32) -> Window {
+fn smooth(terrain: &Terrain, footprint: &Footprint, amount: f32) -> Changes {
     let grid = *terrain.grid();
-    let before = |x: usize, y: usize| terrain.relative_ground(y * grid.width() + x);
-    let places = || footprint.cells();
-    let old: Vec<f32> = places().map(|(x, y)| before(x, y)).collect();
-    let weights: Vec<f32> = places().map(|(x, y)| footprint.weight(x, y)).collect();
+    let count = footprint.cells();
+    let mut cells = Vec::with_capacity(count);
+    let (mut old, mut weights) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for (y, span) in footprint.spans() {
+        for x in span {
+            let cell = y * grid.width() + x;
+            cells.push(cell);
+            old.push(terrain.relative_ground(cell));
+            weights.push(footprint.weight(x, y));
+        }
+    }
+
     let whole = amount / (grid.cell_size() * grid.cell_size());
     let rounds = ((whole / SMOOTHING.0).ceil() as u32).clamp(1, SMOOTHING.1);
     let share = (whole / rounds as f32).min(SMOOTHING.0);
@@ -463,8 +468,8 @@ fn smooth(terrain: &Terrain, footprint: Footprint, amount: f32) -> Window {
         };
         // Between neighbours that are both there, by their places in the lists.
         let mut row = 0;
-        for y in footprint.rows.clone() {
-            let (here, below) = (footprint.columns(y), footprint.columns(y + 1));
+        for (y, here) in footprint.spans() {
+            let below = footprint.columns(y + 1);
             let next = row + here.len();
             for x in here.clone() {
                 let place = row + (x - here.start);
@@ -481,6 +486,7 @@ fn smooth(terrain: &Terrain, footprint: Footprint, amount: f32) -> Window {
             *new += change;
         }
     }
-    let change = new.iter().zip(&old).map(|(new, old)| new - old).collect();
-    Window { footprint, change }
+    let change = new.iter().zip(&old).map(|(new, old)| new - old);
+    let changes = cells.into_iter().zip(change);
+    changes.filter(|(_, change)| *change != 0.0).collect()
 }

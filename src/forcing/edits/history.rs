@@ -9,6 +9,7 @@
 use super::{EditAction, EditEffect, Matter, TerrainEdit, brush::Footprint};
 use crate::terrain::{Grid, SettingsError, Terrain, add_exactly};
 use bevy::prelude::*;
+use core::ops::Range;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Strokes that may go on at the same time, one a player.
@@ -95,6 +96,24 @@ impl Part {
                 let value = terrain.hardness().map_or(0.0, |hardness| hardness[cell]);
                 (value, 0.0, 0.0)
             }
+        }
+    }
+
+    /// Adds the states of some cells, one after the other, to a list.
+    fn read_row(self, terrain: &Terrain, cells: Range<usize>, states: &mut Vec<State>) {
+        let planes = match self {
+            Part::Ground => Some([terrain.bedrock(), terrain.bedrock_rest(), terrain.soil()]),
+            Part::Water => Some([terrain.water(), terrain.water_rest(), terrain.suspended()]),
+            Part::Lava => terrain.lava_planes(),
+            Part::Hardness => None,
+        };
+        match planes {
+            Some(planes) => {
+                let [a, b, c] = planes.map(|plane| &plane[cells.clone()]);
+                let rows = a.iter().zip(b).zip(c);
+                states.extend(rows.map(|((a, b), c)| (*a, *b, *c)));
+            }
+            None => states.extend(cells.map(|cell| self.read(terrain, cell))),
         }
     }
 
@@ -230,23 +249,25 @@ impl TerrainHistory {
             return self.apply_unseen(edit, terrain);
         }
         // Only what the brush reaches: a tile has far more cells than that.
-        let within = |tile: usize| cells_within(&grid, tile, &print);
-        let read = |&tile: &usize| {
-            let mut changes = Vec::with_capacity(within(tile).count());
-            changes.extend(within(tile).map(|(_, cell)| [part.read(terrain, cell); 2]));
-            (tile, changes)
+        let within = |tile: usize| rows_within(&grid, tile, &print);
+        let read = |terrain: &Terrain, tile: usize| {
+            let count = within(tile).map(|(_, cells)| cells.len()).sum();
+            let mut states = Vec::with_capacity(count);
+            for (_, cells) in within(tile) {
+                part.read_row(terrain, cells, &mut states);
+            }
+            states
         };
-        let mut patches: Vec<(usize, Vec<Change>)> = tiles.iter().map(read).collect();
+        let before: Vec<Vec<State>> = tiles.iter().map(|tile| read(terrain, *tile)).collect();
         let hand = in_hand(terrain);
         let had_hardness = terrain.hardness().is_some();
         let effect = edit.apply(terrain)?;
-        for (tile, changes) in &mut patches {
-            for (change, (_, cell)) in changes.iter_mut().zip(within(*tile)) {
-                change[1] = part.read(terrain, cell);
-            }
-        }
-        patches.retain(|(_, changes)| changes.iter().any(|change| change[0] != change[1]));
-        if patches.is_empty() {
+        let changes = tiles.into_iter().zip(before).filter_map(|(tile, before)| {
+            let after = read(terrain, tile);
+            (before != after).then_some((tile, before, after))
+        });
+        let changes: Vec<(usize, Vec<State>, Vec<State>)> = changes.collect();
+        if changes.is_empty() {
             return Ok(effect);
         }
         self.undone.clear();
@@ -255,15 +276,19 @@ impl TerrainHistory {
         entry.hand = sum(entry.hand, in_hand(terrain), 1.0);
         entry.hand = sum(entry.hand, hand, -1.0);
         entry.effect = sum(entry.effect, effect, 1.0);
-        for (tile, changes) in patches {
+        for (tile, before, after) in changes {
             let known = &mut entry.tiles.entry(tile).or_default()[part as usize];
             if known.is_empty() {
                 known.reserve_exact(cells(&tile));
                 let cells = grid.tile_indices(tile);
                 known.extend(cells.map(|cell| [part.read(terrain, cell); 2]));
             }
-            for (later, (place, _)) in changes.into_iter().zip(within(tile)) {
-                join(&mut known[place], later);
+            let mut states = before.into_iter().zip(after);
+            for (place, cells) in within(tile) {
+                let known = &mut known[place..place + cells.len()];
+                for (known, (before, after)) in known.iter_mut().zip(&mut states) {
+                    join(known, [before, after]);
+                }
             }
         }
         self.shrink();
@@ -388,22 +413,22 @@ fn sum(a: EditEffect, b: EditEffect, times: f64) -> EditEffect {
     }
 }
 
-/// The cells of a tile that a brush may reach: their places in the tile, row by
-/// row, and their indices in the grid.
-fn cells_within<'a>(
+/// The cells of a tile that a brush may reach, row by row: the place of the first
+/// in the tile, and their indices in the grid.
+fn rows_within<'a>(
     grid: &Grid,
     tile: usize,
     print: &'a Footprint,
-) -> impl Iterator<Item = (usize, usize)> + use<'a> {
+) -> impl Iterator<Item = (usize, Range<usize>)> + use<'a> {
     let width = grid.width();
     let (columns, rows) = grid.tile_cells(grid.tile_at(tile));
     let reached = rows.start.max(print.rows.start)..rows.end.min(print.rows.end);
-    reached.flat_map(move |y| {
+    reached.filter_map(move |y| {
         let span = print.columns(y);
-        let place = (y - rows.start) * columns.len();
-        let first = columns.start;
-        let row = span.start.max(first)..span.end.min(columns.end);
-        row.map(move |x| (place + (x - first), y * width + x))
+        let row = span.start.max(columns.start)..span.end.min(columns.end);
+        let place = (y - rows.start) * columns.len() + row.start.saturating_sub(columns.start);
+        let cells = y * width + row.start..y * width + row.end;
+        (!row.is_empty()).then_some((place, cells))
     })
 }
 
