@@ -315,3 +315,58 @@ fn another_quality_builds_no_mesh_and_keeps_a_games_own_material() {
             .all(|material| material.0.id() == own.id())
     );
 }
+
+/// Colours of the ground's vertices, chunk by chunk.
+fn colours(app: &mut App) -> Vec<(UVec2, Vec<[f32; 4]>)> {
+    let mut query = app.world_mut().query::<(&TerrainChunk, &Mesh3d)>();
+    let meshes = app.world().resource::<Assets<Mesh>>();
+    let chunks = query.iter(app.world()).map(|(chunk, mesh)| {
+        let mesh = meshes.get(&mesh.0).expect("a mesh");
+        match mesh.attribute(Mesh::ATTRIBUTE_COLOR) {
+            Some(VertexAttributeValues::Float32x4(colours)) => (chunk.coord, colours.clone()),
+            other => panic!("{other:?}"),
+        }
+    });
+    let mut chunks: Vec<_> = chunks.collect();
+    chunks.sort_by_key(|(coord, _)| (coord.y, coord.x));
+    chunks
+}
+
+#[test]
+fn ground_that_was_dry_is_drawn_wet_when_water_comes() {
+    let land = || crate::land(4, UVec2::new(140, 70), 1.0);
+    let cells = land().grid().cells();
+    // In the middle chunk, and on the vertices that it shares with the next.
+    let lake = |depth: f32| -> Vec<f32> {
+        let at = |i: usize| (i % 140, i / 140);
+        let wet = |(x, y): (usize, usize)| (90..=128).contains(&x) && (20..=64).contains(&y);
+        (0..cells)
+            .map(|i| if wet(at(i)) { depth } else { 0.0 })
+            .collect()
+    };
+    // Changes no height, but has the ground drawn anew.
+    let touch = |app: &mut App| {
+        let hard = EditAction::SetHardness { value: 0.5 };
+        let brush = Brush::square(100.0);
+        let edit = TerrainEdit::new(hard, Vec3::ZERO, brush).with_strength(0.01);
+        app.world_mut().write_message(edit);
+        app.update();
+        settle(app);
+    };
+    let mut app = create_app(land());
+    let dry = colours(&mut app);
+    touch(&mut app);
+    assert_eq!(colours(&mut app), dry);
+    for depth in [0.5, 0.0, 0.002] {
+        let mut terrain = app.world_mut().resource_mut::<Terrain>();
+        terrain.set_layer(Layer::Water, lake(depth)).expect("valid");
+        app.update();
+        settle(&mut app);
+        touch(&mut app);
+        let mut fresh = land();
+        fresh.set_layer(Layer::Water, lake(depth)).expect("valid");
+        let wanted = colours(&mut create_app(fresh));
+        assert_eq!(wanted == dry, depth == 0.0);
+        assert!(colours(&mut app) == wanted, "{depth} m deep");
+    }
+}

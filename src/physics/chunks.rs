@@ -41,7 +41,8 @@ pub struct TerrainColliderState<E: PhysicsEngine> {
     /// Numbers of the chunks that have a piece.
     standing: BTreeSet<usize>,
     queue: BuildQueue,
-    building: Vec<Task<Option<Built<E>>>>,
+    /// One task for all: each would have to wake a thread.
+    building: Option<Task<Vec<Built<E>>>>,
     built: u64,
     /// The bodies of this frame that move.
     pub(super) bodies: Vec<Body>,
@@ -72,7 +73,7 @@ impl<E: PhysicsEngine> Default for TerrainColliderState<E> {
             pieces: Vec::new(),
             standing: BTreeSet::new(),
             queue: BuildQueue::default(),
-            building: Vec::new(),
+            building: None,
             built: 0,
             bodies: Vec::new(),
             disturbed: Vec::new(),
@@ -84,7 +85,7 @@ impl<E: PhysicsEngine> TerrainColliderState<E> {
     /// Whether all colliders that are wanted are there and show the terrain as
     /// it is.
     pub fn is_settled(&self, terrain: &Terrain) -> bool {
-        self.seen == Some(now(terrain)) && self.queue.is_empty() && self.building.is_empty()
+        self.seen == Some(now(terrain)) && self.queue.is_empty() && self.building.is_none()
     }
 
     /// Colliders built so far.
@@ -216,17 +217,13 @@ pub(super) fn swap_colliders<E: PhysicsEngine>(
     settings: Res<TerrainColliders>,
     mut state: ResMut<TerrainColliderState<E>>,
 ) {
-    if state.building.is_empty() || !state.building.iter().all(Task::is_finished) {
-        return;
-    }
     let state = &mut *state;
+    let Some(built) = state.building.as_mut().and_then(check_ready) else {
+        return;
+    };
+    state.building = None;
     let Some(grid) = state.grid else { return };
     let chunks = grid.chunks();
-    let tasks = core::mem::take(&mut state.building);
-    let built = tasks
-        .into_iter()
-        .filter_map(|mut task| check_ready(&mut task).flatten());
-
     // What each chunk looked like until now.
     let mut replaced: BTreeMap<usize, Option<E::Collider>> = BTreeMap::new();
     for Built {
@@ -323,7 +320,7 @@ pub(super) fn start_colliders<E: PhysicsEngine>(
     let (Some(terrain), false) = (terrain, state.queue.is_empty()) else {
         return;
     };
-    if !state.building.is_empty() {
+    if state.building.is_some() {
         return;
     }
     let state = &mut *state;
@@ -334,21 +331,25 @@ pub(super) fn start_colliders<E: PhysicsEngine>(
         let at = grid.world_to_grid(body.position);
         (at.clamp(Vec2::ZERO, last) / TILE as f32).as_uvec2()
     });
+    let mut lot = Vec::new();
     for number in state.queue.take(settings.per_frame, bodies) {
         let old = state.pieces[number].as_ref();
         let heights = ChunkHeights::copy(&terrain, coord(number, chunks), old.map(|old| old.base));
-        let old = old.map(|old| old.collider.clone());
-        state
-            .building
-            .push(AsyncComputeTaskPool::get().spawn(async move {
-                let columns = heights.by_columns();
-                // A tile may have changed beyond what this chunk has of it.
-                let same = old.is_some_and(|old| E::heights(&old) == columns);
-                (!same).then(|| Built {
-                    number,
-                    base: heights.base,
-                    collider: E::collider(&heights.place, columns),
-                })
-            }));
+        lot.push((number, heights, old.map(|old| old.collider.clone())));
     }
+    if lot.is_empty() {
+        return;
+    }
+    let build = |(number, heights, old): (usize, ChunkHeights, Option<E::Collider>)| {
+        let columns = heights.by_columns();
+        // A tile may have changed beyond what this chunk has of it.
+        let same = old.is_some_and(|old| E::heights(&old) == columns);
+        (!same).then(|| Built {
+            number,
+            base: heights.base,
+            collider: E::collider(&heights.place, columns),
+        })
+    };
+    let build = async move { lot.into_iter().filter_map(build).collect() };
+    state.building = Some(AsyncComputeTaskPool::get().spawn(build));
 }

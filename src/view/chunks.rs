@@ -17,7 +17,7 @@ use super::{
     mesh::{Baseline, ChunkSource, wet_look},
     river::{RiverView, draw_particles},
     steam::{Steam, SteamView, raise_steam},
-    swap::{MeshAndBounds, MeshSwap, triangles},
+    swap::{MeshAndBounds, MeshSwap, free, triangles},
     water::{
         self, Liquid, WaterChunk, WaterExtension, WaterMaterial, WaterView,
         mesh::{WaterChunkSource, is_near_water},
@@ -134,6 +134,9 @@ pub struct TerrainViewState {
     /// Chunks whose ground may look wetter or drier than it did.
     damp: BTreeSet<usize>,
     building: Vec<Task<Vec<Built>>>,
+    /// Meshes that are drawn no more, for the next build's thread to free: to wake
+    /// one for that alone takes longer.
+    old: Vec<Mesh>,
     /// The GPU writes the ground's vertices itself.
     painted_elsewhere: bool,
     rebuilt: u64,
@@ -165,7 +168,17 @@ struct GroundPiece {
     mesh: Handle<Mesh>,
     /// How wet it looked when it was last built.
     wet_look: u64,
+    /// The revision of the water at which there was none.
+    dry_at: Option<u64>,
     triangles: usize,
+}
+
+impl GroundPiece {
+    /// Whether there is no water, without a look at it.
+    fn is_known_dry(&self, terrain: &Terrain, chunk: UVec2) -> bool {
+        let newest = || terrain.newest_water_around(chunk);
+        !terrain.has_streams() && self.dry_at.is_some_and(|seen| newest() <= seen)
+    }
 }
 
 /// What is to be built of a chunk, and its cells.
@@ -182,8 +195,8 @@ struct Job {
 /// What was built of a chunk.
 struct Built {
     number: usize,
-    /// With how wet it looks.
-    ground: Option<(MeshAndBounds, u64)>,
+    /// With how wet it looks, and the revision at which it was dry, if it was.
+    ground: Option<(MeshAndBounds, u64, Option<u64>)>,
     water: Option<Option<MeshAndBounds>>,
     lava: Option<Option<MeshAndBounds>>,
 }
@@ -398,6 +411,7 @@ fn lay_out_chunks(
                 entity: entity.id(),
                 mesh,
                 wet_look: 0,
+                dry_at: None,
                 triangles: 0,
             });
         }
@@ -496,7 +510,9 @@ fn start_rebuild(
         .chain(&dirty_lava)
         .copied()
         .collect();
+    let mut old = core::mem::take(&mut state.old);
     if numbers.is_empty() {
+        free(old);
         return;
     }
     let numbers: Vec<usize> = numbers.into_iter().collect();
@@ -526,8 +542,11 @@ fn start_rebuild(
             .flatten();
         Job {
             number,
-            ground: with_ground
-                .then(|| ChunkSource::copy_at(&terrain, &state.baseline, &view, coord, detail)),
+            ground: with_ground.then(|| {
+                let is_dry = state.ground[number].is_known_dry(&terrain, coord);
+                let source = (&*terrain, &state.baseline);
+                ChunkSource::copy_known(source, &view, coord, detail, is_dry)
+            }),
             with_water: water.is_some()
                 || state.water.shows(number) && dirty_water.contains(&number),
             water,
@@ -552,18 +571,25 @@ fn start_rebuild(
     let shares: Vec<Vec<Job>> = shares.into_iter().map(|(_, jobs)| jobs).collect();
     for jobs in shares.into_iter().filter(|jobs| !jobs.is_empty()) {
         let view = view.clone();
-        let build = async move { jobs.iter().map(|job| job.build(&view)).collect() };
+        let old = core::mem::take(&mut old);
+        let build = async move {
+            let built = jobs.iter().map(|job| job.build(&view)).collect();
+            drop(old);
+            built
+        };
         state
             .building
             .push(AsyncComputeTaskPool::get().spawn(build));
     }
+    free(old);
 }
 
 impl Job {
     fn build(&self, view: &TerrainView) -> Built {
         Built {
             number: self.number,
-            ground: (self.ground.as_ref()).map(|source| (source.build(view), source.wet_look())),
+            ground: (self.ground.as_ref())
+                .map(|source| (source.build(view), source.wet_look(), source.dry_at())),
             water: self
                 .with_water
                 .then(|| self.water.as_ref().map(WaterChunkSource::build)),
@@ -600,10 +626,11 @@ fn finish_rebuild(
     } in built
     {
         let coord = state.coord(number);
-        if let (Some(((mesh, bounds), wet_look)), Some(piece)) =
+        if let (Some(((mesh, bounds), wet_look, dry_at)), Some(piece)) =
             (ground, state.ground.get_mut(number))
         {
             piece.wet_look = wet_look;
+            piece.dry_at = dry_at;
             piece.triangles = triangles(&mesh);
             let sea_level = terrain.grid().origin().y;
             let (lowest, highest) = (bounds.min().y, bounds.max().y);
@@ -650,6 +677,7 @@ fn finish_rebuild(
             }
         }
     }
+    state.old = meshes.into_old();
 }
 
 /// Bounds of a chunk whose ground the GPU moves: what is known of it is a few

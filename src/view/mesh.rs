@@ -193,11 +193,12 @@ struct CopiedCells {
     wide: u32,
     height: Vec<f32>,
     soil: Vec<f32>,
+    /// None where it is known that there is no water.
     water: Vec<f32>,
 }
 
 impl CopiedCells {
-    fn copy(live: &LiveCells, first: UVec2, last: UVec2) -> Self {
+    fn copy(live: &LiveCells, first: UVec2, last: UVec2, is_dry: bool) -> Self {
         let (terrain, grid) = (live.terrain, live.terrain.grid());
         let from = first.saturating_sub(UVec2::ONE);
         let to = (last + 1).min(grid.size() - 1);
@@ -208,7 +209,7 @@ impl CopiedCells {
             wide: size.x,
             height: room(),
             soil: room(),
-            water: room(),
+            water: if is_dry { Vec::new() } else { room() },
         };
         for y in from.y..=to.y {
             let row = grid.index(from.x, y)..grid.index(to.x, y) + 1;
@@ -224,8 +225,10 @@ impl CopiedCells {
                 }
             }
             copied.soil.extend_from_slice(soil);
-            let water = terrain.water_depths(from.x..to.x + 1, y);
-            copied.water.extend_from_slice(&water);
+            if !is_dry {
+                let water = terrain.water_depths(from.x..to.x + 1, y);
+                copied.water.extend_from_slice(&water);
+            }
         }
         copied
     }
@@ -246,7 +249,8 @@ impl Cells for CopiedCells {
     }
 
     fn water(&self, x: u32, y: u32) -> f32 {
-        self.water[self.index(x, y)]
+        let water = self.water.get(self.index(x, y));
+        water.copied().unwrap_or_default()
     }
 }
 
@@ -283,6 +287,8 @@ pub struct ChunkSource {
     is_full: bool,
     /// What the overlay shows of each vertex; empty unless it shows water.
     measures: Vec<f32>,
+    /// Revision of the water that was copied.
+    water_revision: u64,
     baseline: Baseline,
 }
 
@@ -305,6 +311,17 @@ impl ChunkSource {
         chunk: UVec2,
         detail: ChunkDetail,
     ) -> Self {
+        Self::copy_known((terrain, baseline), view, chunk, detail, false)
+    }
+
+    /// The same of a chunk that may be known to be dry.
+    pub(super) fn copy_known(
+        (terrain, baseline): (&Terrain, &Baseline),
+        view: &TerrainView,
+        chunk: UVec2,
+        detail: ChunkDetail,
+        is_dry: bool,
+    ) -> Self {
         let grid = *terrain.grid();
         let (first, last) = grid.chunk_cells(chunk);
         let lattice = Lattice::new(last - first, detail);
@@ -313,7 +330,8 @@ impl ChunkSource {
             baseline,
             is_before: view.before,
         };
-        let cells = (detail.level() <= LAST_COPIED).then(|| CopiedCells::copy(&live, first, last));
+        let cells =
+            (detail.level() <= LAST_COPIED).then(|| CopiedCells::copy(&live, first, last, is_dry));
         let mut points = Vec::new();
         if cells.is_none() {
             points.reserve(lattice.capacity());
@@ -339,6 +357,7 @@ impl ChunkSource {
             points,
             is_full: detail.level() == 0,
             measures,
+            water_revision: terrain.water_revision(),
             baseline: baseline.clone(),
         }
     }
@@ -361,6 +380,14 @@ impl ChunkSource {
         let mut look = LOOK;
         self.each_point(|_, point| look = look_on(look, point.water));
         look
+    }
+
+    /// The revision of the water that was copied, if all cells were and there was
+    /// none.
+    pub(super) fn dry_at(&self) -> Option<u64> {
+        let water = &self.cells.as_ref()?.water;
+        let is_dry = water.iter().all(|depth| *depth == 0.0);
+        is_dry.then_some(self.water_revision)
     }
 
     /// The variation of a place in the chunk. At full resolution it is kept:

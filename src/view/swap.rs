@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 pub(super) type MeshAndBounds = (Mesh, Aabb);
 
-/// Takes old meshes out and lets another thread free them: workers allocated
-/// them, and the main thread has better things to do.
+/// Puts new meshes in and takes old ones out. Workers allocated those, so workers
+/// free them: the main thread has better things to do.
 pub(super) struct MeshSwap<'a> {
     meshes: &'a mut Assets<Mesh>,
     old: Vec<Mesh>,
@@ -18,6 +18,11 @@ impl<'a> MeshSwap<'a> {
             meshes,
             old: Vec::new(),
         }
+    }
+
+    /// What was taken out.
+    pub fn into_old(self) -> Vec<Mesh> {
+        self.old
     }
 
     /// A new asset, not an old one changed: for one that changed, Bevy looks at
@@ -37,13 +42,11 @@ impl<'a> MeshSwap<'a> {
     }
 }
 
-impl Drop for MeshSwap<'_> {
-    fn drop(&mut self) {
-        let old = core::mem::take(&mut self.old);
-        if !old.is_empty() {
-            let free = async move { drop(old) };
-            AsyncComputeTaskPool::get().spawn(free).detach();
-        }
+/// Lets a worker free meshes.
+pub(super) fn free(old: Vec<Mesh>) {
+    if !old.is_empty() {
+        let free = async move { drop(old) };
+        AsyncComputeTaskPool::get().spawn(free).detach();
     }
 }
 
