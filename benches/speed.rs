@@ -85,6 +85,7 @@ fn main() {
         ("edit_frame_4096", "ms", game::edit_frame_4096),
         ("edit_frame_4096_idle", "ms", game::edit_frame_4096_idle),
         ("edit_frame_4096_whole", "ms", game::edit_frame_4096_whole),
+        ("edit_frame_4096_ratio", "", game::edit_frame_4096_ratio),
         ("insert_1024", "ms", game::insert_1024),
         ("insert_4096", "ms", game::insert_4096),
         ("on_screen_4096", "s", screen::on_screen_4096),

@@ -113,12 +113,11 @@ pub fn game_frame() -> f64 {
 /// A frame with avian takes its time whether anything is edited or not. So what
 /// an edit costs is what a frame of a stroke takes longer than an idle one, and
 /// both are told beside it. All systems run on the main thread, so that nothing
-/// of it hides on another; and its time is what it computes, not what it waits
-/// for a core that others have. The two kinds of frames take turns.
+/// of it hides on another. The two kinds of frames take turns.
 struct EditFrames {
     /// units: s
-    idle: f64,
-    stroke: f64,
+    idle: Vec<f64>,
+    stroke: Vec<f64>,
     /// The frame in which the terrain comes into the running app, by the clock:
     /// all cores work for it.
     insert: f64,
@@ -127,67 +126,76 @@ struct EditFrames {
 /// An app with a land of so many cells, and the times of its frames.
 struct EditingApp {
     app: App,
-    insert: f64,
     frame: u32,
-    idle: Vec<f64>,
-    stroke: Vec<f64>,
+    frames: EditFrames,
 }
+
+/// Rounds of idle frames and of a stroke's, short ones: whatever else the machine
+/// does for a second shall meet both lands alike.
+const ROUNDS: usize = 48;
 
 impl EditingApp {
     fn new(cells: u32) -> Self {
         let (app, insert) = editing_app(cells);
         Self {
             app,
-            insert,
             frame: 0,
-            idle: Vec::new(),
-            stroke: Vec::new(),
+            frames: EditFrames {
+                idle: Vec::new(),
+                stroke: Vec::new(),
+                insert,
+            },
         }
     }
 
     /// Some frames of either kind.
     fn round(&mut self) {
-        let app = &mut self.app;
         // The last of the stroke before may still be under way.
-        for _ in 0..5 {
-            timed_frame(app);
+        for _ in 0..3 {
+            timed_frame(&mut self.app);
         }
-        self.idle.extend((0..20).map(|_| timed_frame(app)));
-        self.stroke.extend((0..20).map(|_| {
-            self.frame += 1;
-            let turn = self.frame as f32 * 0.05;
-            let at = Vec3::new(80.0 * turn.cos(), 0.0, 80.0 * turn.sin());
-            let edit = TerrainEdit::raise(at, Brush::circle(20.0)).with_strength(5.0);
-            app.world_mut()
-                .write_message(edit.for_seconds(1.0 / 60.0).in_stroke(1));
-            timed_frame(app)
-        }));
+        for _ in 0..9 {
+            let seconds = timed_frame(&mut self.app);
+            self.frames.idle.push(seconds);
+        }
+        for _ in 0..2 {
+            self.stroke_frame();
+        }
+        for _ in 0..9 {
+            let seconds = self.stroke_frame();
+            self.frames.stroke.push(seconds);
+        }
     }
 
-    fn frames(self) -> EditFrames {
-        let median = |mut frames: Vec<f64>| {
-            frames.sort_by(f64::total_cmp);
-            frames[frames.len() / 2]
-        };
-        EditFrames {
-            idle: median(self.idle),
-            stroke: median(self.stroke),
-            insert: self.insert,
-        }
+    fn stroke_frame(&mut self) -> f64 {
+        self.frame += 1;
+        let turn = self.frame as f32 * 0.05;
+        let at = Vec3::new(80.0 * turn.cos(), 0.0, 80.0 * turn.sin());
+        let edit = TerrainEdit::raise(at, Brush::circle(20.0)).with_strength(5.0);
+        self.app
+            .world_mut()
+            .write_message(edit.for_seconds(1.0 / 60.0).in_stroke(1));
+        timed_frame(&mut self.app)
     }
 }
 
+/// A frame that little else disturbed: a quarter of them is shorter.
+fn quiet(frames: &[f64]) -> f64 {
+    let mut frames = frames.to_vec();
+    frames.sort_by(f64::total_cmp);
+    frames[frames.len() / 4]
+}
+
 impl EditFrames {
-    /// Of 1024² and of 4096² cells. They take turns, so that whatever else the
-    /// machine does meets both.
+    /// Of 1024² and of 4096² cells. They take turns.
     fn both() -> &'static [Self; 2] {
         static FRAMES: OnceLock<[EditFrames; 2]> = OnceLock::new();
         FRAMES.get_or_init(|| {
             let mut apps = [1024, 4096].map(EditingApp::new);
-            for _ in 0..12 {
+            for _ in 0..ROUNDS {
                 apps.iter_mut().for_each(EditingApp::round);
             }
-            apps.map(EditingApp::frames)
+            apps.map(|app| app.frames)
         })
     }
 
@@ -199,27 +207,28 @@ impl EditFrames {
         &Self::both()[1]
     }
 
+    /// What a stroke adds to an idle frame.
     fn added_ms(&self) -> f64 {
-        (self.stroke - self.idle) * 1e3
+        (quiet(&self.stroke) - quiet(&self.idle)) * 1e3
     }
+}
+
+/// What a stroke adds on 4096² as a share of what it adds on 1024².
+pub fn edit_frame_4096_ratio() -> f64 {
+    EditFrames::at_4096().added_ms() / EditFrames::at_1024().added_ms()
 }
 
 /// Seconds that this thread computes in a frame.
 fn timed_frame(app: &mut App) -> f64 {
-    let start = on_core();
+    let start = Instant::now();
     app.update();
-    // The rest of a 60th, in which others work. The kernel counts a thread's
-    // time to the nanosecond when the thread goes to sleep.
-    std::thread::sleep(Duration::from_millis(12));
-    on_core() - start
-}
-
-/// Seconds that this thread has been on a core.
-fn on_core() -> f64 {
-    // Elsewhere than on Linux nobody tells.
-    let status = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds = status.split(' ').next().and_then(|word| word.parse().ok());
-    nanoseconds.map_or(f64::NAN, |time: f64| time * 1e-9)
+    let seconds = start.elapsed().as_secs_f64();
+    // Others work meanwhile. This thread stays awake: a core that slept has
+    // forgotten what it knew.
+    while start.elapsed() < Duration::from_millis(5) {
+        core::hint::spin_loop();
+    }
+    seconds
 }
 
 /// The app, and the seconds that the terrain's first frame took.
@@ -293,11 +302,11 @@ pub fn edit_frame_1024() -> f64 {
 }
 
 pub fn edit_frame_1024_idle() -> f64 {
-    EditFrames::at_1024().idle * 1e3
+    quiet(&EditFrames::at_1024().idle) * 1e3
 }
 
 pub fn edit_frame_1024_whole() -> f64 {
-    EditFrames::at_1024().stroke * 1e3
+    quiet(&EditFrames::at_1024().stroke) * 1e3
 }
 
 pub fn edit_frame_4096() -> f64 {
@@ -305,11 +314,11 @@ pub fn edit_frame_4096() -> f64 {
 }
 
 pub fn edit_frame_4096_idle() -> f64 {
-    EditFrames::at_4096().idle * 1e3
+    quiet(&EditFrames::at_4096().idle) * 1e3
 }
 
 pub fn edit_frame_4096_whole() -> f64 {
-    EditFrames::at_4096().stroke * 1e3
+    quiet(&EditFrames::at_4096().stroke) * 1e3
 }
 
 /// A flooded land in the middle of a run, with what its solvers remember.
