@@ -51,6 +51,13 @@ pub(super) fn build(app: &mut App) {
         );
 }
 
+/// What decides whether a chunk is picked.
+type Looks = (
+    Option<&'static Pickable>,
+    Option<&'static RenderLayers>,
+    Option<&'static InheritedVisibility>,
+);
+
 fn pick_terrain(
     settings: Res<TerrainPicking>,
     terrain: Res<Terrain>,
@@ -58,14 +65,7 @@ fn pick_terrain(
     // What a flat camera sees lies not in the world of the terrain.
     cameras: Query<(&Camera, Option<&RenderLayers>), Without<Camera2d>>,
     view: Res<TerrainViewState>,
-    chunks: Query<
-        (
-            Option<&Pickable>,
-            Option<&RenderLayers>,
-            Option<&InheritedVisibility>,
-        ),
-        With<TerrainChunk>,
-    >,
+    chunks: Query<Looks, With<TerrainChunk>>,
     mut hits: MessageWriter<PointerHits>,
 ) {
     if !settings.enabled {
