@@ -243,7 +243,10 @@ impl TerrainHistory {
         let grid = *terrain.grid();
         let print = edit.footprint(terrain);
         let tiles = print.tiles(&grid);
-        let cells = |tile: &usize| grid.tile_indices(*tile).count();
+        let cells = |tile: &usize| {
+            let (columns, rows) = grid.tile_cells(grid.tile_at(*tile));
+            columns.len() * rows.len()
+        };
         let room = tiles.iter().map(cells).sum::<usize>() * size_of::<Change>();
         if room > self.limit || self.lost.contains(&edit.stroke) {
             return self.apply_unseen(edit, terrain);
