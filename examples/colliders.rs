@@ -132,13 +132,13 @@ fn drop_bodies(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    let colours = [
+    let colors = [
         Color::srgb(0.85, 0.22, 0.16),
         Color::srgb(0.95, 0.70, 0.18),
         Color::srgb(0.16, 0.45, 0.78),
         Color::srgb(0.93, 0.92, 0.88),
     ];
-    let paints = colours.map(|base_color| {
+    let paints = colors.map(|base_color| {
         materials.add(StandardMaterial {
             base_color,
             perceptual_roughness: 0.5,

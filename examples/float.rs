@@ -81,7 +81,7 @@ fn setup(
     let place = |i: usize| {
         terrain
             .grid()
-            .cell_centre((i % 256) as u32, (i / 256) as u32)
+            .cell_center((i % 256) as u32, (i / 256) as u32)
     };
     let level = |at: Vec3| (valley.base - valley.slope * f64::from(at.z)) as f32 - 1.5;
     let depth = |i: usize| (level(place(i)) - terrain.ground(i)).clamp(0.0, 6.0);

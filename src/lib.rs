@@ -71,7 +71,8 @@ pub mod prelude {
 
     #[cfg(feature = "gpu")]
     pub use crate::gpu::{
-        BackendChanged, EditsFellShort, ErosionBackend, ErosionBackendStatus, MirrorWhole, ReadBack,
+        BackendChanged, EditShortfall, ErosionBackend, ErosionBackendStatus, Readback,
+        ReadbackCompleted,
     };
     #[cfg(feature = "io")]
     pub use crate::io::{

@@ -76,8 +76,8 @@ fn read(terrain: &Terrain, chunk: UVec2, (mesh, bounds): (Mesh, Aabb)) -> Piece 
     };
     let indices: Vec<usize> = mesh.indices().expect("indices").iter().collect();
     for &i in &indices {
-        let from_centre = positions[i] - Vec3::from(bounds.center);
-        let inside = from_centre
+        let from_center = positions[i] - Vec3::from(bounds.center);
+        let inside = from_center
             .abs()
             .cmple(Vec3::from(bounds.half_extents) + 1e-3);
         assert!(inside.all(), "outside the bounds");

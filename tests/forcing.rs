@@ -372,7 +372,7 @@ fn a_source_pours_exactly_its_discharge() {
     }
     // A small one stays in the cell that covers it.
     let mut terrain = plain();
-    let at = terrain.grid().cell_centre(17, 90) + Vec3::new(0.9, 3.0, -0.9);
+    let at = terrain.grid().cell_center(17, 90) + Vec3::new(0.9, 3.0, -0.9);
     let source = WaterSource::default().with_radius(0.1);
     source.pour(&mut terrain, at, 4.0).expect("on the land");
     let wet: Vec<usize> = (0..terrain.grid().cells())
@@ -391,7 +391,7 @@ fn a_sink_takes_what_is_there_and_its_mud() {
             .expect("cells") as u32;
         let at = terrain
             .grid()
-            .cell_centre(deepest % SIZE.x, deepest / SIZE.x);
+            .cell_center(deepest % SIZE.x, deepest / SIZE.x);
         let sink = WaterSink::cubic_metres_per_second(discharge).with_radius(radius);
         let mut sum = 0.0;
         for step in 0..200 {
@@ -700,8 +700,8 @@ fn it_rains_and_dries_in_its_season_only() {
         assert_eq!(dried, may_dry, "drought, second {second}");
         // A new solver that recalls goes on in the same season.
         let mut next = RainSolver::new(rain.settings().clone(), land.grid()).expect("valid");
-        let memory = rain.remember(&land);
-        next.recall(&memory, &land).expect("its own");
+        let memory = rain.save_state(&land);
+        next.load_state(&memory, &land).expect("its own");
         rain = next;
     }
     // Twelve wet seconds of a millimetre each on 800 m².

@@ -9,7 +9,7 @@ use rand_pcg::Pcg64;
 /// Height of the triangles that are drawn; NaN outside them.
 fn triangle_height(terrain: &Terrain, at: Vec3) -> f64 {
     let grid = terrain.grid();
-    let place = (at - grid.cell_centre(0, 0)).xz().as_dvec2() / f64::from(grid.cell_size());
+    let place = (at - grid.cell_center(0, 0)).xz().as_dvec2() / f64::from(grid.cell_size());
     let last = (grid.size() - 1).as_dvec2();
     if place.cmplt(DVec2::ZERO).any() || place.cmpgt(last).any() {
         return f64::NAN;
@@ -121,7 +121,7 @@ fn rays_through_vertices_and_edges_find_ground() {
     let grid = terrain.grid();
     for y in 0..grid.size().y {
         for x in 0..grid.size().x {
-            let at = grid.cell_centre(x, y) + Vec3::Y * 500.0;
+            let at = grid.cell_center(x, y) + Vec3::Y * 500.0;
             let hit = terrain.raycast(Ray3d::new(at, Dir3::NEG_Y), 1e4);
             let hit = hit.unwrap_or_else(|| panic!("({x}, {y})"));
             assert!((hit.position.y - 100.0 - terrain.ground(grid.index(x, y))).abs() < 2e-3);
@@ -129,7 +129,7 @@ fn rays_through_vertices_and_edges_find_ground() {
         }
     }
     // Along rows and columns of vertices, and along the diagonals.
-    let low = grid.cell_centre(0, 0);
+    let low = grid.cell_center(0, 0);
     for direction in [Vec3::X, Vec3::Z, Vec3::new(1.0, 0.0, 1.0)] {
         let direction = Dir3::new(direction * 50.0 - Vec3::Y * 120.0).expect("valid");
         for cells in 0..40u32 {
@@ -142,7 +142,7 @@ fn rays_through_vertices_and_edges_find_ground() {
 #[test]
 fn rays_follow_the_ground_as_it_changes() {
     let mut terrain = land();
-    let at = terrain.grid().cell_centre(64, 64);
+    let at = terrain.grid().cell_center(64, 64);
     let ray = Ray3d::new(at + Vec3::Y * 500.0, Dir3::NEG_Y);
     let before = terrain.raycast(ray, 1e4).expect("a hit").position.y;
     let edit = TerrainEdit::raise(at, Brush::circle(6.0)).with_strength(30.0);

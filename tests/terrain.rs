@@ -11,13 +11,13 @@ fn cells_lie_where_the_design_says() {
         .and_then(|grid| grid.with_origin(Vec3::new(10.0, 5.0, -20.0)))
         .expect("valid");
     // origin + ((i + ½)·l − W·l/2, 0, (j + ½)·l − H·l/2)
-    assert_eq!(grid.cell_centre(0, 0), Vec3::new(5.5, 5.0, -21.5));
-    assert_eq!(grid.cell_centre(3, 1), Vec3::new(14.5, 5.0, -18.5));
+    assert_eq!(grid.cell_center(0, 0), Vec3::new(5.5, 5.0, -21.5));
+    assert_eq!(grid.cell_center(3, 1), Vec3::new(14.5, 5.0, -18.5));
     for y in 0..2 {
         for x in 0..4 {
-            let centre = grid.cell_centre(x, y);
-            assert_eq!(grid.cell_at(centre), Some(UVec2::new(x, y)));
-            assert_eq!(grid.world_to_grid(centre), UVec2::new(x, y).as_vec2());
+            let center = grid.cell_center(x, y);
+            assert_eq!(grid.cell_at(center), Some(UVec2::new(x, y)));
+            assert_eq!(grid.world_to_grid(center), UVec2::new(x, y).as_vec2());
         }
     }
     assert_eq!(grid.cell_at(Vec3::new(16.1, 0.0, -20.0)), None);
@@ -150,7 +150,7 @@ fn the_hash_sees_every_layer() {
 
 #[test]
 fn the_same_land_at_any_resolution() {
-    // Odd refinement keeps cell centres in place.
+    // Odd refinement keeps cell centers in place.
     let coarse = crate::land(4, UVec2::new(21, 15), 9.0);
     let fine = crate::land(4, UVec2::new(63, 45), 3.0);
     for y in 0..15 {

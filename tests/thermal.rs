@@ -10,9 +10,9 @@ fn solver(settings: Thermal, terrain: &Terrain) -> ThermalSolver {
 
 /// A cone of loose soil on flat rock, 30 m high with 60° flanks.
 fn heap(cells: u32, cell_size: f32) -> Terrain {
-    let centre = (cells - 1) as f32 / 2.0;
+    let center = (cells - 1) as f32 / 2.0;
     let soil = (0..cells * cells).map(|i| {
-        let (x, y) = ((i % cells) as f32 - centre, (i / cells) as f32 - centre);
+        let (x, y) = ((i % cells) as f32 - center, (i / cells) as f32 - center);
         (30.0 - 1.73 * (x * x + y * y).sqrt() * cell_size).max(0.0)
     });
     Terrain::flat(UVec2::splat(cells), cell_size)

@@ -94,7 +94,7 @@ fn chunks_cover_the_land_without_cracks_or_seams() {
         for chunk in chunks.values() {
             for (position, normal) in chunk.positions.iter().zip(&chunk.normals) {
                 let world = chunk.place + *position;
-                // Vertices are cell centres.
+                // Vertices are cell centers.
                 let cell = terrain.grid().world_to_grid(world).round();
                 assert!((terrain.grid().world_to_grid(world) - cell).length() < 1e-3);
                 let index = terrain.grid().index(cell.x as u32, cell.y as u32);
@@ -139,7 +139,7 @@ fn only_dirty_chunks_are_rebuilt() {
         terrain.grid(),
     )
     .expect("valid");
-    let start = terrain.grid().cell_centre(32 + 3 * 64, 32 + 3 * 64);
+    let start = terrain.grid().cell_center(32 + 3 * 64, 32 + 3 * 64);
     solver.release(&mut terrain, &[start; 20]);
     settle(&mut app);
     let fresh = rebuilt(&app) - 64;
@@ -256,7 +256,7 @@ fn the_land_is_drawn_as_it_was_when_asked_for() {
     let terrain = crate::hills(4);
     let mut app = create_app(terrain.clone());
     // Where four chunks meet.
-    let at = terrain.grid().cell_centre(64, 64);
+    let at = terrain.grid().cell_center(64, 64);
     let hill = TerrainEdit::raise(at, Brush::circle(30.0)).with_strength(20.0);
     app.world_mut().write_message(hill);
     app.update();
@@ -316,14 +316,14 @@ fn another_quality_builds_no_mesh_and_keeps_a_games_own_material() {
     );
 }
 
-/// Colours of the ground's vertices, chunk by chunk.
-fn colours(app: &mut App) -> Vec<(UVec2, Vec<[f32; 4]>)> {
+/// Colors of the ground's vertices, chunk by chunk.
+fn colors(app: &mut App) -> Vec<(UVec2, Vec<[f32; 4]>)> {
     let mut query = app.world_mut().query::<(&TerrainChunk, &Mesh3d)>();
     let meshes = app.world().resource::<Assets<Mesh>>();
     let chunks = query.iter(app.world()).map(|(chunk, mesh)| {
         let mesh = meshes.get(&mesh.0).expect("a mesh");
         match mesh.attribute(Mesh::ATTRIBUTE_COLOR) {
-            Some(VertexAttributeValues::Float32x4(colours)) => (chunk.coord, colours.clone()),
+            Some(VertexAttributeValues::Float32x4(colors)) => (chunk.coord, colors.clone()),
             other => panic!("{other:?}"),
         }
     });
@@ -354,9 +354,9 @@ fn ground_that_was_dry_is_drawn_wet_when_water_comes() {
         settle(app);
     };
     let mut app = create_app(land());
-    let dry = colours(&mut app);
+    let dry = colors(&mut app);
     touch(&mut app);
-    assert_eq!(colours(&mut app), dry);
+    assert_eq!(colors(&mut app), dry);
     for depth in [0.5, 0.0, 0.002] {
         let mut terrain = app.world_mut().resource_mut::<Terrain>();
         terrain.set_layer(Layer::Water, lake(depth)).expect("valid");
@@ -365,8 +365,8 @@ fn ground_that_was_dry_is_drawn_wet_when_water_comes() {
         touch(&mut app);
         let mut fresh = land();
         fresh.set_layer(Layer::Water, lake(depth)).expect("valid");
-        let wanted = colours(&mut create_app(fresh));
+        let wanted = colors(&mut create_app(fresh));
         assert_eq!(wanted == dry, depth == 0.0);
-        assert!(colours(&mut app) == wanted, "{depth} m deep");
+        assert!(colors(&mut app) == wanted, "{depth} m deep");
     }
 }

@@ -104,7 +104,7 @@ fn the_surface_meets_water_and_land_without_cracks() {
                 let at = terrain.grid().world_to_grid(world);
                 assert!(
                     (at - at.round()).length() < 1e-3,
-                    "vertices are cell centres"
+                    "vertices are cell centers"
                 );
                 let (x, y) = (at.round().x as u32, at.round().y as u32);
                 let cell = terrain.grid().index(x, y);
@@ -235,7 +235,7 @@ fn only_dirty_water_is_rebuilt() {
         ..Droplets::default()
     };
     let mut solver = DropletSolver::new(settings, terrain.grid()).expect("valid");
-    let start = terrain.grid().cell_centre(32 + 3 * 64, 32 + 3 * 64);
+    let start = terrain.grid().cell_center(32 + 3 * 64, 32 + 3 * 64);
     solver.release(&mut terrain, &[start; 20]);
     settle(&mut app);
     let fresh = water_rebuilt(&app) - 64;
@@ -331,16 +331,16 @@ fn a_users_water_material_stays() {
 #[test]
 fn deeper_and_browner_water_hides_more() {
     let view = WaterView::default();
-    let alpha = |depth, share| view.colour(depth, share).alpha;
+    let alpha = |depth, share| view.color(depth, share).alpha;
     assert_eq!(alpha(0.0, 0.0), 0.0);
     for depth in [0.01, 0.1, 0.3, 1.0, 3.0] {
         assert!(alpha(2.0 * depth, 0.0) > alpha(depth, 0.0));
         assert!(alpha(depth, 0.05) >= alpha(depth, 0.0));
         assert!(alpha(depth, 0.0) <= 1.0);
     }
-    let brown = view.colour(2.0, 0.2);
+    let brown = view.color(2.0, 0.2);
     assert!(brown.red > brown.blue);
-    let blue = view.colour(8.0, 0.0);
+    let blue = view.color(8.0, 0.0);
     assert!(blue.blue > blue.red);
 }
 

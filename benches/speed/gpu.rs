@@ -25,7 +25,7 @@ fn on_gpu(model: impl Resource, terrain: Terrain, step: Duration) -> App {
             16,
         )))
         .insert_resource(ErosionPace::StepsPerTick(0))
-        .insert_resource(ReadBack {
+        .insert_resource(Readback {
             tiles_per_frame: 0,
             whole_every: f32::INFINITY,
             ..default()

@@ -39,7 +39,7 @@ pub struct Options {
     #[arg(long)]
     pub smooth: bool,
 
-    /// Headless: write pictures of 256 colours, as small files
+    /// Headless: write pictures of 256 colors, as small files
     #[arg(long)]
     pub palette: bool,
 

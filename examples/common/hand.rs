@@ -250,7 +250,7 @@ fn show_ball(
     };
     let radius = (volume * 3.0 / (4.0 * core::f64::consts::PI)).cbrt() as f32;
     let shown = hand.at.filter(|_| volume > EMPTY);
-    for (mut place, mut visibility, mut colour) in &mut balls {
+    for (mut place, mut visibility, mut color) in &mut balls {
         let Some(at) = shown else {
             visibility.set_if_neq(Visibility::Hidden);
             continue;
@@ -260,6 +260,6 @@ fn show_ball(
         let bob = 0.06 * radius * (2.0 * time.elapsed_secs()).sin();
         let above = at + (1.6 * radius + 0.4 * hand.brush.radius + bob) * Vec3::Y;
         *place = Transform::from_translation(above).with_scale(Vec3::splat(radius));
-        colour.set_if_neq(MeshMaterial3d(material.clone()));
+        color.set_if_neq(MeshMaterial3d(material.clone()));
     }
 }

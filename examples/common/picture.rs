@@ -1,4 +1,4 @@
-//! Pictures as small files: shrunk to smooth their edges, and in 256 colours.
+//! Pictures as small files: shrunk to smooth their edges, and in 256 colors.
 
 use std::{
     collections::HashMap,
@@ -9,8 +9,8 @@ use std::{
 
 use image::{RgbImage, imageops};
 
-/// Most colours of a palette.
-const COLOURS: usize = 256;
+/// Most colors of a palette.
+const COLORS: usize = 256;
 
 type Rgb = [u8; 3];
 
@@ -25,7 +25,7 @@ pub fn halve(picture: &RgbImage) -> RgbImage {
     )
 }
 
-/// Writes a PNG of 256 colours: a third of what all colours would take.
+/// Writes a PNG of 256 colors: a third of what all colors would take.
 pub fn save_with_palette(picture: &RgbImage, path: &Path) -> io::Result<()> {
     let palette = Palette::of(picture);
     let file = BufWriter::new(File::create(path)?);
@@ -34,7 +34,7 @@ pub fn save_with_palette(picture: &RgbImage, path: &Path) -> io::Result<()> {
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_compression(png::Compression::High);
     encoder.set_filter(png::Filter::NoFilter);
-    encoder.set_palette(palette.colours.concat());
+    encoder.set_palette(palette.colors.concat());
     let mut writer = encoder.write_header()?;
     let pixels: Vec<u8> = picture
         .pixels()
@@ -44,10 +44,10 @@ pub fn save_with_palette(picture: &RgbImage, path: &Path) -> io::Result<()> {
     Ok(writer.finish()?)
 }
 
-/// The colours that serve a picture best, by median cut.
+/// The colors that serve a picture best, by median cut.
 struct Palette {
-    colours: Vec<Rgb>,
-    /// Where each colour of the picture went.
+    colors: Vec<Rgb>,
+    /// Where each color of the picture went.
     places: HashMap<Rgb, u8>,
 }
 
@@ -61,41 +61,41 @@ impl Palette {
         let mut all: Vec<(Rgb, u64)> = counts.into_iter().collect();
         all.sort_unstable();
         let mut cuts = vec![Cut::new(all)];
-        while cuts.len() < COLOURS {
+        while cuts.len() < COLORS {
             let widest =
                 (0..cuts.len()).max_by(|&a, &b| (cuts[a].unrest()).total_cmp(&cuts[b].unrest()));
-            let Some(widest) = widest.filter(|&i| cuts[i].colours.len() > 1) else {
+            let Some(widest) = widest.filter(|&i| cuts[i].colors.len() > 1) else {
                 break;
             };
             let half = cuts[widest].split();
             cuts.push(half);
         }
-        let colours = cuts.iter().map(Cut::mean).collect();
+        let colors = cuts.iter().map(Cut::mean).collect();
         let places = cuts.iter().zip(0..=u8::MAX).flat_map(|(cut, place)| {
-            let all = cut.colours.iter();
-            all.map(move |(colour, _)| (*colour, place))
+            let all = cut.colors.iter();
+            all.map(move |(color, _)| (*color, place))
         });
         Self {
-            colours,
+            colors,
             places: places.collect(),
         }
     }
 }
 
-/// Colours that become one, and how often each is there.
+/// Colors that become one, and how often each is there.
 struct Cut {
-    colours: Vec<(Rgb, u64)>,
+    colors: Vec<(Rgb, u64)>,
     /// The channel in which they differ most, and how much all of them do.
     axis: usize,
     spread: f64,
 }
 
 impl Cut {
-    fn new(colours: Vec<(Rgb, u64)>) -> Self {
-        let total = colours.iter().map(|(_, count)| *count as f64).sum::<f64>();
+    fn new(colors: Vec<(Rgb, u64)>) -> Self {
+        let total = colors.iter().map(|(_, count)| *count as f64).sum::<f64>();
         let spread = |axis: usize| {
             let sum = |power: i32| {
-                let terms = colours.iter();
+                let terms = colors.iter();
                 let terms = terms.map(|(c, n)| f64::from(c[axis]).powi(power) * *n as f64);
                 terms.sum::<f64>() / total
             };
@@ -105,7 +105,7 @@ impl Cut {
         let axis = (0..3).max_by(|&a, &b| spreads[a].total_cmp(&spreads[b]));
         let axis = axis.unwrap_or_default();
         Self {
-            colours,
+            colors,
             axis,
             spread: spreads[axis],
         }
@@ -113,7 +113,7 @@ impl Cut {
 
     /// How much is gained by splitting it.
     fn unrest(&self) -> f64 {
-        match self.colours.len() {
+        match self.colors.len() {
             1 => -1.0,
             _ => self.spread,
         }
@@ -122,25 +122,25 @@ impl Cut {
     /// Keeps the darker half and returns the other.
     fn split(&mut self) -> Self {
         let axis = self.axis;
-        self.colours
-            .sort_unstable_by_key(|(colour, _)| (colour[axis], *colour));
-        let total: u64 = self.colours.iter().map(|(_, count)| count).sum();
+        self.colors
+            .sort_unstable_by_key(|(color, _)| (color[axis], *color));
+        let total: u64 = self.colors.iter().map(|(_, count)| count).sum();
         let mut sum = 0;
-        let half = self.colours.iter().position(|(_, count)| {
+        let half = self.colors.iter().position(|(_, count)| {
             sum += count;
             2 * sum >= total
         });
         let at = half.unwrap_or_default() + 1;
-        let rest = self.colours.split_off(at.min(self.colours.len() - 1));
-        *self = Self::new(core::mem::take(&mut self.colours));
+        let rest = self.colors.split_off(at.min(self.colors.len() - 1));
+        *self = Self::new(core::mem::take(&mut self.colors));
         Self::new(rest)
     }
 
     fn mean(&self) -> Rgb {
-        let total: u64 = self.colours.iter().map(|(_, count)| count).sum();
+        let total: u64 = self.colors.iter().map(|(_, count)| count).sum();
         let channel = |axis: usize| {
-            let sum: u64 = (self.colours.iter())
-                .map(|(colour, count)| u64::from(colour[axis]) * count)
+            let sum: u64 = (self.colors.iter())
+                .map(|(color, count)| u64::from(color[axis]) * count)
                 .sum();
             ((sum + total / 2) / total.max(1)) as u8
         };

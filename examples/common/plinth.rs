@@ -117,7 +117,7 @@ impl Outline {
         };
         let post = |x: u32, y: u32, out: Vec3| {
             let cell = grid.index(x, y);
-            let mut place = grid.cell_centre(x, y);
+            let mut place = grid.cell_center(x, y);
             place.y = grid.origin().y + ground(cell);
             Post {
                 place,
@@ -154,8 +154,8 @@ impl Outline {
         for side in &self.sides {
             let foot = |post: &Post| post.place.with_y(post.place.y - post.soil);
             wall.strip(side, |post| {
-                let colour = palette.soil.mix(&palette.cliff, 0.2);
-                (post.place, foot(post), colour, post.soil)
+                let color = palette.soil.mix(&palette.cliff, 0.2);
+                (post.place, foot(post), color, post.soil)
             });
             wall.strip(side, |post| {
                 let bottom = post.place.with_y(self.bottom);
@@ -188,23 +188,22 @@ struct Wall {
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
     layers: Vec<Vec2>,
-    colours: Vec<[f32; 4]>,
+    colors: Vec<[f32; 4]>,
     indices: Vec<u32>,
 }
 
 impl Wall {
-    /// Adds a strip along some posts: upper and lower end, colour and soil of each.
+    /// Adds a strip along some posts: upper and lower end, color and soil of each.
     fn strip(&mut self, posts: &[Post], look: impl Fn(&Post) -> (Vec3, Vec3, LinearRgba, f32)) {
         let first = self.positions.len() as u32;
         for post in posts {
-            let (upper, lower, colour, soil) = look(post);
+            let (upper, lower, color, soil) = look(post);
             for place in [upper, lower] {
                 self.positions.push(place);
                 self.normals.push(post.out);
                 // Soil goes on to its lower end as it was from the start.
                 self.layers.push(Vec2::new(2.0 * soil, 0.0));
-                self.colours
-                    .push([colour.red, colour.green, colour.blue, 0.75]);
+                self.colors.push([color.red, color.green, color.blue, 0.75]);
             }
         }
         for at in 1..posts.len() as u32 {
@@ -223,7 +222,7 @@ impl Wall {
         .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, self.normals)
         .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, uvs)
         .with_inserted_attribute(Mesh::ATTRIBUTE_UV_1, self.layers)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, self.colours)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, self.colors)
         .with_inserted_indices(Indices::U32(self.indices))
     }
 }

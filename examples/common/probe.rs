@@ -5,7 +5,7 @@ use std::path::Path;
 use bevy::prelude::*;
 use bevy_erode::{
     prelude::*,
-    view::colours::{Spot, Variation},
+    view::colors::{Spot, Variation},
 };
 
 /// How much erosion has been simulated so far. units: s
@@ -38,7 +38,7 @@ pub fn ground_height(terrain: Option<&Terrain>, position: Vec3) -> Option<f32> {
     terrain?.height_at(position)
 }
 
-/// Paints the terrain as a shaded relief, in the colours of the view.
+/// Paints the terrain as a shaded relief, in the colors of the view.
 pub fn paint_relief(world: &World, path: &Path) -> Result<(), String> {
     let terrain = world
         .get_resource::<Terrain>()
@@ -55,7 +55,7 @@ pub fn paint_relief(world: &World, path: &Path) -> Result<(), String> {
     let lowest = heights.iter().copied().fold(f32::INFINITY, f32::min);
     let highest = heights.iter().copied().fold(f32::NEG_INFINITY, f32::max);
 
-    let colour = |cell: usize| {
+    let color = |cell: usize| {
         let at = UVec2::new(cell as u32 % size.x, cell as u32 / size.x);
         let slope = terrain.slope(at.x, at.y);
         let spot = Spot {
@@ -70,16 +70,16 @@ pub fn paint_relief(world: &World, path: &Path) -> Result<(), String> {
             // The relief's own light shows it.
             hollow: 0.0,
         };
-        let mut colour = view.palette.colour(&spot, view.overlay);
+        let mut color = view.palette.color(&spot, view.overlay);
         let depth = terrain.water_depth(at.x, at.y);
         if draws_water && depth > water.thinnest {
-            let seen = water.colour(depth, terrain.suspended()[cell] / depth);
+            let seen = water.color(depth, terrain.suspended()[cell] / depth);
             // The sky in it, which a relief has no way to mirror.
             let sky = LinearRgba::rgb(0.015, 0.05, 0.09);
-            colour = colour.mix(&(seen + sky), seen.alpha);
+            color = color.mix(&(seen + sky), seen.alpha);
         }
         // From straight above there is no glare: a little brighter reads better.
-        [colour.red, colour.green, colour.blue].map(|c| 1.7 * c)
+        [color.red, color.green, color.blue].map(|c| 1.7 * c)
     };
     // Water lies level over its bed.
     let mut surface = heights.clone();
@@ -90,6 +90,6 @@ pub fn paint_relief(world: &World, path: &Path) -> Result<(), String> {
     }
     let surface = Heightmap::new(size, surface).map(|map| map.with_cell_size(terrain.cell_size()));
     surface
-        .and_then(|surface| surface.write_relief(path, colour))
+        .and_then(|surface| surface.write_relief(path, color))
         .map_err(|error| error.to_string())
 }

@@ -19,7 +19,7 @@ const BELOW: LinearRgba = LinearRgba::rgb(0.38, 0.47, 0.55);
 const SUN: LinearRgba = LinearRgba::rgb(1.0, 0.85, 0.6);
 
 /// The sky seen in a direction.
-fn colour(direction: Vec3, to_sun: Vec3) -> LinearRgba {
+fn color(direction: Vec3, to_sun: Vec3) -> LinearRgba {
     let up = direction.y;
     let sky = if up > 0.0 {
         HORIZON.mix(&ZENITH, 1.0 - (1.0 - up).powf(3.0))
@@ -48,7 +48,7 @@ pub fn cube_map(to_sun: Vec3) -> Image {
                 };
                 // Cube maps are left-handed.
                 let direction = Vec3::new(x, y, -z).normalize();
-                texels.extend(Srgba::from(colour(direction, to_sun)).to_u8_array());
+                texels.extend(Srgba::from(color(direction, to_sun)).to_u8_array());
             }
         }
     }

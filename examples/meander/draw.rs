@@ -11,16 +11,16 @@ const WET: f64 = 16.0;
 /// How many times heights are exaggerated.
 const RAISED: f64 = 2.5;
 
-type Colour = DVec3;
+type Color = DVec3;
 
-const MEADOW: Colour = Colour::new(134.0, 150.0, 88.0);
-const EARTH: Colour = Colour::new(112.0, 92.0, 66.0);
-const SAND: Colour = Colour::new(226.0, 206.0, 148.0);
-const STREAM: Colour = Colour::new(58.0, 118.0, 176.0);
-const LAKE: Colour = Colour::new(38.0, 84.0, 122.0);
-const SKY: Colour = Colour::new(196.0, 214.0, 232.0);
+const MEADOW: Color = Color::new(134.0, 150.0, 88.0);
+const EARTH: Color = Color::new(112.0, 92.0, 66.0);
+const SAND: Color = Color::new(226.0, 206.0, 148.0);
+const STREAM: Color = Color::new(58.0, 118.0, 176.0);
+const LAKE: Color = Color::new(38.0, 84.0, 122.0);
+const SKY: Color = Color::new(196.0, 214.0, 232.0);
 
-/// The land as it is drawn: colours, and heights above the floodplain (m).
+/// The land as it is drawn: colors, and heights above the floodplain (m).
 pub struct Land {
     width: usize,
     height: usize,
@@ -28,7 +28,7 @@ pub struct Land {
     pixel: f64,
     min: DVec2,
     heights: Vec<f64>,
-    colours: Vec<Colour>,
+    colors: Vec<Color>,
 }
 
 impl Land {
@@ -47,7 +47,7 @@ impl Land {
             pixel,
             min,
             heights: Vec::with_capacity(width * height),
-            colours: Vec::with_capacity(width * height),
+            colors: Vec::with_capacity(width * height),
         };
         for (i, wet) in wet.into_iter().enumerate() {
             let place = at(i);
@@ -63,11 +63,11 @@ impl Land {
                 .lakes()
                 .iter()
                 .find(|lake| here < lake.level && lake.holds(place));
-            let (colour, surface) = match lake {
+            let (color, surface) = match lake {
                 Some(lake) => (LAKE, lake.level - level),
                 None => (dry.lerp(STREAM, wet), (here - level) + 3.0 * wet),
             };
-            land.colours.push(colour);
+            land.colors.push(color);
             land.heights.push(surface);
         }
         land
@@ -77,8 +77,8 @@ impl Land {
         self.heights[y.min(self.height - 1) * self.width + x.min(self.width - 1)]
     }
 
-    /// Colour in the light of the north-west.
-    fn lit(&self, x: usize, y: usize) -> Colour {
+    /// Color in the light of the north-west.
+    fn lit(&self, x: usize, y: usize) -> Color {
         let slope = |a: f64, b: f64| RAISED * (b - a) / (2.0 * self.pixel);
         let (left, right) = (self.height(x.saturating_sub(1), y), self.height(x + 1, y));
         let (up, down) = (self.height(x, y.saturating_sub(1)), self.height(x, y + 1));
@@ -86,7 +86,7 @@ impl Land {
         let light = normal
             .dot(DVec3::new(-0.45, 0.75, -0.48).normalize())
             .max(0.0);
-        self.colours[y * self.width + x] * (0.35 + 0.85 * light)
+        self.colors[y * self.width + x] * (0.35 + 0.85 * light)
     }
 
     /// From above.
@@ -101,7 +101,7 @@ impl Land {
     pub fn perspective(&self, from: DVec2, width: u32, height: u32) -> RgbImage {
         let mut picture = RgbImage::from_fn(width, height, |_, y| {
             let high = f64::from(y) / f64::from(height);
-            pixel(SKY.lerp(Colour::splat(240.0), 2.0 * high))
+            pixel(SKY.lerp(Color::splat(240.0), 2.0 * high))
         });
         let (above, tilt, wide) = (260.0, 0.55, 0.95);
         for column in 0..width {
@@ -120,9 +120,9 @@ impl Land {
                         * (f64::from(height) / f64::from(width)).max(0.5);
                     let row = (row + 0.12 * f64::from(height)) as i64;
                     let haze = (far / 4200.0).powi(2);
-                    let colour = pixel(self.lit(x, y).lerp(SKY, haze.min(0.8)));
+                    let color = pixel(self.lit(x, y).lerp(SKY, haze.min(0.8)));
                     for y in row.max(0)..free {
-                        picture.put_pixel(column, y as u32, colour);
+                        picture.put_pixel(column, y as u32, color);
                     }
                     free = free.min(row.max(0));
                 }
@@ -154,8 +154,8 @@ fn wetness(river: &RiverSolver<GridGround>, width: usize, height: usize, pixel: 
     wet
 }
 
-fn pixel(colour: Colour) -> Rgb<u8> {
-    Rgb(colour.to_array().map(|value| value.clamp(0.0, 255.0) as u8))
+fn pixel(color: Color) -> Rgb<u8> {
+    Rgb(color.to_array().map(|value| value.clamp(0.0, 255.0) as u8))
 }
 
 /// Pictures below each other, with a white line between.

@@ -16,7 +16,7 @@ use bevy_erode::{bake::BakeProgress, models::meander::*, prelude::RiverBake};
 use clap::Parser;
 use draw::Land;
 use image::RgbImage;
-use plot::{COLOURS, Plot};
+use plot::{COLORS, Plot};
 use std::{error::Error, fmt::Write, path::PathBuf};
 
 /// Time of a step. units: s
@@ -171,16 +171,16 @@ fn seen(river: &RiverSolver<GridGround>, width: f64, step: u64) -> Look {
     let ground = river.ground();
     // Water that does not come to the lower end has no sinuosity: it is broken.
     let lower_end = ground.bounds().1.x - 4.0 * f64::from(river.settings().radius);
-    let whole = |course: &Centreline| course.points.last().is_some_and(|at| at.x > lower_end);
+    let whole = |course: &Centerline| course.points.last().is_some_and(|at| at.x > lower_end);
     let course = river.course().filter(whole);
     let out = river.water().iter().filter(|water| {
         let point = ground.point_at(water.position);
         ground.plain()[point] - ground.heights()[point] < 1.0
     });
-    let wavelength = course.as_ref().and_then(Centreline::wavelength);
+    let wavelength = course.as_ref().and_then(Centerline::wavelength);
     Look {
         step,
-        sinuosity: course.as_ref().map_or(f64::NAN, Centreline::sinuosity),
+        sinuosity: course.as_ref().map_or(f64::NAN, Centerline::sinuosity),
         wavelength: wavelength.unwrap_or(f64::NAN) / width,
         banks: river.tally().outer / river.tally().inner,
         outside: out.count() as f64 / river.water().len().max(1) as f64,
@@ -204,7 +204,7 @@ fn plot_sinuosity(cli: &Cli, rivers: &[Vec<Look>]) -> RgbImage {
         [200, 60, 60],
     );
     for (number, looks) in rivers.iter().enumerate() {
-        let colour = COLOURS[number % COLOURS.len()];
+        let color = COLORS[number % COLORS.len()];
         let line: Vec<DVec2> = core::iter::once(DVec2::new(0.0, 1.0))
             .chain(
                 looks
@@ -213,21 +213,17 @@ fn plot_sinuosity(cli: &Cli, rivers: &[Vec<Look>]) -> RgbImage {
             )
             .filter(|at| at.is_finite())
             .collect();
-        plot.line(&line, 1, colour);
+        plot.line(&line, 1, color);
         for &step in looks.last().map_or(&[][..], |look| &look.cutoffs) {
             let after = line.partition_point(|at| at.x < step as f64);
             let at = line.get(after).or(line.last()).map_or(1.0, |at| at.y);
-            plot.mark(DVec2::new(step as f64, at), colour);
+            plot.mark(DVec2::new(step as f64, at), color);
         }
         let label = DVec2::new(
             0.02 * steps,
             top - 0.05 * (top - 1.0) * (number as f64 + 1.0),
         );
-        plot.words(
-            label,
-            &format!("seed {}", cli.first + number as u64),
-            colour,
-        );
+        plot.words(label, &format!("seed {}", cli.first + number as u64), color);
     }
     plot.into_picture()
 }
@@ -274,7 +270,7 @@ fn plot_sections(river: &RiverSolver<GridGround>) -> RgbImage {
         plot.line(
             &section,
             0,
-            COLOURS[number % COLOURS.len()].map(|c| c / 2 + 127),
+            COLORS[number % COLORS.len()].map(|c| c / 2 + 127),
         );
     }
     let mean: Vec<DVec2> = places

@@ -10,8 +10,8 @@ const RIGHT: f64 = 20.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 50.0;
 
-/// Colours of lines, one after the other.
-pub const COLOURS: [[u8; 3]; 6] = [
+/// Colors of lines, one after the other.
+pub const COLORS: [[u8; 3]; 6] = [
     [26, 84, 176],
     [214, 122, 22],
     [40, 140, 70],
@@ -70,49 +70,49 @@ impl Plot {
         )
     }
 
-    fn dot(&mut self, at: DVec2, reach: i64, colour: [u8; 3]) {
+    fn dot(&mut self, at: DVec2, reach: i64, color: [u8; 3]) {
         for (i, j) in (-reach..=reach).flat_map(|i| (-reach..=reach).map(move |j| (i, j))) {
             let (x, y) = (at.x as i64 + i, at.y as i64 + j);
             if (0..i64::from(WIDTH)).contains(&x) && (0..i64::from(HEIGHT)).contains(&y) {
-                self.picture.put_pixel(x as u32, y as u32, Rgb(colour));
+                self.picture.put_pixel(x as u32, y as u32, Rgb(color));
             }
         }
     }
 
     /// A line, thicker by `reach`.
-    pub fn line(&mut self, points: &[DVec2], reach: i64, colour: [u8; 3]) {
+    pub fn line(&mut self, points: &[DVec2], reach: i64, color: [u8; 3]) {
         for pair in points.windows(2) {
             let (from, to) = (self.place(pair[0]), self.place(pair[1]));
             let count = from.distance(to).ceil().max(1.0) as usize;
             for i in 0..=count {
-                self.dot(from.lerp(to, i as f64 / count as f64), reach, colour);
+                self.dot(from.lerp(to, i as f64 / count as f64), reach, color);
             }
         }
     }
 
     /// A mark at a place.
-    pub fn mark(&mut self, at: DVec2, colour: [u8; 3]) {
+    pub fn mark(&mut self, at: DVec2, color: [u8; 3]) {
         let at = self.place(at);
         for i in -6i64..=6 {
-            self.dot(at + DVec2::new(i as f64, i as f64), 1, colour);
-            self.dot(at + DVec2::new(i as f64, -i as f64), 1, colour);
+            self.dot(at + DVec2::new(i as f64, i as f64), 1, color);
+            self.dot(at + DVec2::new(i as f64, -i as f64), 1, color);
         }
     }
 
     /// Words at a place of the plot.
-    pub fn words(&mut self, at: DVec2, text: &str, colour: [u8; 3]) {
+    pub fn words(&mut self, at: DVec2, text: &str, color: [u8; 3]) {
         let at = self.place(at);
-        self.letters(at.x, at.y, text, colour);
+        self.letters(at.x, at.y, text, color);
     }
 
-    fn letters(&mut self, x: f64, y: f64, text: &str, colour: [u8; 3]) {
+    fn letters(&mut self, x: f64, y: f64, text: &str, color: [u8; 3]) {
         for (i, letter) in text.to_uppercase().chars().enumerate() {
             for (bit, on) in dots(letter).into_iter().enumerate() {
                 if on {
                     let at = DVec2::new((bit % 3) as f64 * 2.0, (bit / 3) as f64 * 2.0);
                     let at = at + DVec2::new(x + i as f64 * 8.0, y);
                     for (i, j) in [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)] {
-                        self.dot(at + DVec2::new(i, j), 0, colour);
+                        self.dot(at + DVec2::new(i, j), 0, color);
                     }
                 }
             }

@@ -7,13 +7,13 @@ use core::ops::Range;
 /// falls to nothing at the rim, so that a disc that moves changes smoothly.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Disc {
-    centre: DVec2,
+    center: DVec2,
     radius: f64,
 }
 
 impl Disc {
-    pub fn new(centre: DVec2, radius: f64) -> Self {
-        Self { centre, radius }
+    pub fn new(center: DVec2, radius: f64) -> Self {
+        Self { center, radius }
     }
 
     /// One cell alone.
@@ -23,8 +23,8 @@ impl Disc {
 
     /// Columns and rows that the disc may touch, on an endless grid.
     fn span(&self) -> (Range<i64>, Range<i64>) {
-        let from = (self.centre - self.radius).floor().as_i64vec2();
-        let to = (self.centre + self.radius).ceil().as_i64vec2() + 1;
+        let from = (self.center - self.radius).floor().as_i64vec2();
+        let to = (self.center + self.radius).ceil().as_i64vec2() + 1;
         (from.x..to.x, from.y..to.y)
     }
 
@@ -40,7 +40,7 @@ impl Disc {
 
     #[inline]
     pub fn weight(&self, x: f64, y: f64) -> f64 {
-        let away = DVec2::new(x, y) - self.centre;
+        let away = DVec2::new(x, y) - self.center;
         (1.0 - away.length_squared() / (self.radius * self.radius)).max(0.0)
     }
 

@@ -2,7 +2,7 @@
 
 use super::{BAND, MAX_DEPTH, add_counted, disc::Disc};
 use crate::{
-    models::memory::{MemoryError, MemoryReader, MemoryWriter},
+    models::solver_state::{StateError, StateReader, StateWriter},
     parallel::Workers,
     terrain::{Grid, Terrain},
 };
@@ -101,12 +101,12 @@ impl Drops {
             Some(recent) => recent.choose(number, place),
             None => place(),
         };
-        // Cell (0, 0)'s centre is at (0, 0).
-        let centre = place - self.radius - 0.5;
-        let mut disc = Disc::new(centre, self.radius);
+        // Cell (0, 0)'s center is at (0, 0).
+        let center = place - self.radius - 0.5;
+        let mut disc = Disc::new(center, self.radius);
         let mut total = disc.total();
         if total <= 0.0 {
-            disc = Disc::cell(centre.round().as_vec2());
+            disc = Disc::cell(center.round().as_vec2());
             total = 1.0;
         }
         Splash {
@@ -164,7 +164,7 @@ impl Drops {
     }
 
     /// Writes what the next drops depend on.
-    pub fn remember(&self, memory: &mut MemoryWriter) {
+    pub fn save_state(&self, memory: &mut StateWriter) {
         memory.real(self.owed);
         memory.count(self.fallen);
         let Some(recent) = &self.recent else {
@@ -178,8 +178,8 @@ impl Drops {
         }
     }
 
-    /// Reads what [`remember`](Self::remember) wrote.
-    pub fn recall(&mut self, memory: &mut MemoryReader) -> Result<(), MemoryError> {
+    /// Reads what [`save_state`](Self::save_state) wrote.
+    pub fn load_state(&mut self, memory: &mut StateReader) -> Result<(), StateError> {
         self.owed = memory.real()?;
         // No step owes more than its most depth on every cell of a land.
         memory.ensure(self.owed.abs() <= 1e20, "too much rain is owed")?;
@@ -271,10 +271,10 @@ impl Recent {
             let y = (bucket.y + high + row - 2.min(high / 2)) % high;
             for column in 0..5.min(wide) {
                 let x = (bucket.x + wide + column - 2.min(wide / 2)) % wide;
-                if let Some((other, centre)) = self.drops[y * wide + x]
+                if let Some((other, center)) = self.drops[y * wide + x]
                     && number - other <= self.memory
                 {
-                    let away = (place - centre.as_dvec2()).abs();
+                    let away = (place - center.as_dvec2()).abs();
                     let away = away.min(self.region - away);
                     nearest = nearest.min(away.length_squared());
                 }

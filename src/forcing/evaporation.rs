@@ -12,7 +12,7 @@ use super::{
 use crate::{
     models::{
         Solver,
-        memory::{MemoryError, MemoryReader, MemoryWriter},
+        solver_state::{StateError, StateReader, StateWriter},
     },
     parallel::Workers,
     terrain::{Grid, Layer, SettingsError, Terrain, add_exactly, in_range},
@@ -172,15 +172,15 @@ impl Solver for EvaporationSolver {
         }
     }
 
-    fn remember(&self, _: &Terrain) -> Vec<u8> {
-        let mut memory = MemoryWriter::default();
-        self.calendar.remember(&mut memory);
+    fn save_state(&self, _: &Terrain) -> Vec<u8> {
+        let mut memory = StateWriter::default();
+        self.calendar.save_state(&mut memory);
         memory.finish()
     }
 
-    fn recall(&mut self, memory: &[u8], _: &Terrain) -> Result<(), MemoryError> {
-        let mut memory = MemoryReader::new(M, memory);
-        let calendar = Calendar::recall(&mut memory)?;
+    fn load_state(&mut self, memory: &[u8], _: &Terrain) -> Result<(), StateError> {
+        let mut memory = StateReader::new(M, memory);
+        let calendar = Calendar::load_state(&mut memory)?;
         memory.finish()?;
         self.calendar = calendar;
         Ok(())

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     models::{
         Solver,
-        memory::{MemoryError, MemoryReader, MemoryWriter},
+        solver_state::{StateError, StateReader, StateWriter},
     },
     parallel::Workers,
     terrain::{Grid, Layer, SettingsError, Terrain, in_range},
@@ -353,21 +353,21 @@ impl Solver for RainSolver {
         // It knows nothing of the terrain, and the date stays.
     }
 
-    fn remember(&self, _terrain: &Terrain) -> Vec<u8> {
-        let mut memory = MemoryWriter::default();
-        self.calendar.remember(&mut memory);
+    fn save_state(&self, _terrain: &Terrain) -> Vec<u8> {
+        let mut memory = StateWriter::default();
+        self.calendar.save_state(&mut memory);
         if let Plan::Drops(drops) = &self.plan {
-            drops.remember(&mut memory);
+            drops.save_state(&mut memory);
         }
         memory.finish()
     }
 
-    fn recall(&mut self, memory: &[u8], _terrain: &Terrain) -> Result<(), MemoryError> {
-        let mut memory = MemoryReader::new(M, memory);
-        let calendar = Calendar::recall(&mut memory)?;
+    fn load_state(&mut self, memory: &[u8], _terrain: &Terrain) -> Result<(), StateError> {
+        let mut memory = StateReader::new(M, memory);
+        let calendar = Calendar::load_state(&mut memory)?;
         let mut plan = self.plan.clone();
         if let Plan::Drops(drops) = &mut plan {
-            drops.recall(&mut memory)?;
+            drops.load_state(&mut memory)?;
         }
         memory.finish()?;
         (self.plan, self.calendar) = (plan, calendar);

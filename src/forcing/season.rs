@@ -2,7 +2,7 @@
 //! it rains or in which water dries.
 
 use crate::{
-    models::memory::{MemoryError, MemoryReader, MemoryWriter},
+    models::solver_state::{StateError, StateReader, StateWriter},
     terrain::{SettingsError, in_range},
 };
 use bevy::prelude::*;
@@ -85,11 +85,11 @@ impl Calendar {
         }
     }
 
-    pub fn remember(&self, memory: &mut MemoryWriter) {
+    pub fn save_state(&self, memory: &mut StateWriter) {
         memory.real(self.elapsed);
     }
 
-    pub fn recall(memory: &mut MemoryReader) -> Result<Self, MemoryError> {
+    pub fn load_state(memory: &mut StateReader) -> Result<Self, StateError> {
         let elapsed = memory.real()?;
         memory.ensure(elapsed >= 0.0, "the date is none")?;
         Ok(Self { elapsed })

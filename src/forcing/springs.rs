@@ -232,7 +232,7 @@ impl WaterSink {
 }
 
 /// The cells around a world position: a disc, or the cell that covers the
-/// position if the disc is too small to reach a cell's centre.
+/// position if the disc is too small to reach a cell's center.
 pub(super) fn disc_at(
     model: &'static str,
     grid: &Grid,

@@ -84,7 +84,7 @@ impl LavaSource {
         }
         let total: f64 = disc.cells(grid.size()).map(|(_, weight)| weight).sum();
         let mut poured = 0.0;
-        let lava = terrain.let_melt();
+        let lava = terrain.ensure_lava();
         for (cell, weight) in disc.cells(grid.size()) {
             let depth = volume * weight / (total * grid.cell_area());
             let depth = depth.min(MAX_DEPTH) as f32;

@@ -71,7 +71,7 @@ pub struct BackendChanged {
 /// Edits took more than was left on the GPU when they got there. What was
 /// missing is booked as added by edits.
 #[derive(Message, Clone, Copy, Debug, PartialEq)]
-pub struct EditsFellShort {
+pub struct EditShortfall {
     /// Loose ground. units: m³
     pub solids: f64,
     /// Water. units: m³
@@ -81,7 +81,7 @@ pub struct EditsFellShort {
 /// What is read back from the GPU, and how much of it a frame.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
-pub struct ReadBack {
+pub struct Readback {
     /// Tiles of 64 × 64 cells a frame, besides those asked for. With 0, only
     /// what is asked for comes back.
     pub tiles_per_frame: usize,
@@ -95,7 +95,7 @@ pub struct ReadBack {
     pub everything: bool,
 }
 
-impl Default for ReadBack {
+impl Default for Readback {
     fn default() -> Self {
         Self {
             tiles_per_frame: 64,
@@ -106,14 +106,14 @@ impl Default for ReadBack {
     }
 }
 
-impl ReadBack {
+impl Readback {
     /// Asks for tiles to be read before others, if they changed. Colliders near
     /// bodies do so by themselves.
     pub fn ask(&mut self, tiles: impl IntoIterator<Item = UVec2>) {
         self.tiles.extend(tiles);
     }
 
-    /// Asks for everything, of one moment: [`MirrorWhole`] says when it is there.
+    /// Asks for everything, of one moment: [`ReadbackCompleted`] says when it is there.
     pub fn ask_everything(&mut self) {
         self.everything = true;
     }
@@ -121,7 +121,7 @@ impl ReadBack {
 
 /// The whole terrain is as it was on the GPU at one step, ledger included.
 #[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MirrorWhole {
+pub struct ReadbackCompleted {
     /// That step.
     pub step: u64,
 }
@@ -368,7 +368,7 @@ impl GpuControl {
 
     /// Begins anew on the GPU.
     fn start(&mut self, terrain: &mut Terrain) {
-        terrain.let_flow();
+        terrain.ensure_flow();
         let (mirror, upload) = Mirror::new(terrain, self.step, self.land.gravity);
         // What still came of an earlier time is of no use.
         self.mailbox.take();
@@ -495,8 +495,8 @@ pub(super) fn receive(
     device: Option<Res<RenderDevice>>,
     adapter: Option<Res<RenderAdapterInfo>>,
     mut changes: MessageWriter<BackendChanged>,
-    mut whole: MessageWriter<MirrorWhole>,
-    mut shortages: MessageWriter<EditsFellShort>,
+    mut whole: MessageWriter<ReadbackCompleted>,
+    mut shortages: MessageWriter<EditShortfall>,
 ) {
     let control = &mut *control;
     if status.adapter.is_none() {
@@ -526,7 +526,7 @@ pub(super) fn receive(
     for answer in control.mailbox.take() {
         let (short, is_whole) = control.take(&answer, &mut terrain, &mut last);
         if short.max_element() > 0.0 {
-            shortages.write(EditsFellShort {
+            shortages.write(EditShortfall {
                 solids: short.x,
                 water: short.y,
             });
@@ -535,7 +535,7 @@ pub(super) fn receive(
             last.mixes_moments = false;
             control.snapshot = Some(Box::new(terrain.clone()));
             control.whole_came = true;
-            whole.write(MirrorWhole {
+            whole.write(ReadbackCompleted {
                 step: answer.ask.step,
             });
             // An earlier reading may still have been on its way.
@@ -617,7 +617,7 @@ pub(super) fn send(
     terrain: Option<Res<Terrain>>,
     time: Res<Time<Erosion>>,
     mut control: ResMut<GpuControl>,
-    mut read_back: ResMut<ReadBack>,
+    mut read_back: ResMut<Readback>,
     mut status: ResMut<ErosionBackendStatus>,
     mut last: ResMut<LastRun>,
 ) {
@@ -658,7 +658,7 @@ fn tell_host_models(control: &mut GpuControl, status: &mut ResMut<ErosionBackend
 }
 
 /// Asks for what is to come back.
-fn ask(control: &mut GpuControl, terrain: &Terrain, read_back: &mut ReadBack) {
+fn ask(control: &mut GpuControl, terrain: &Terrain, read_back: &mut Readback) {
     let Phase::Running(mirror) = &mut control.phase else {
         read_back.tiles.clear();
         read_back.everything = false;

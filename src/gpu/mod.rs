@@ -54,8 +54,8 @@ mod view;
 #[doc(hidden)]
 pub use backend::GpuJob;
 pub use backend::{
-    BackendChanged, EditsFellShort, ErosionBackend, ErosionBackendStatus, MirrorWhole, ReadBack,
-    device_lost,
+    BackendChanged, EditShortfall, ErosionBackend, ErosionBackendStatus, Readback,
+    ReadbackCompleted, device_lost,
 };
 pub(crate) use backend::{GpuControl, GpuTask};
 pub(crate) use job::DropConstants;

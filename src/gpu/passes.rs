@@ -580,7 +580,7 @@ pub(super) fn embed(app: &mut App) {
     crate::shaders::load(app);
     load_shader_library!(app, "state.wgsl");
     load_shader_library!(app, "notes.wgsl");
-    load_shader_library!(app, "books.wgsl");
+    load_shader_library!(app, "ledger.wgsl");
     load_shader_library!(app, "shallow_water/sheet.wgsl");
     load_shader_library!(app, "pools/pool.wgsl");
     load_shader_library!(app, "view/chunks.wgsl");

@@ -2,8 +2,8 @@
 
 use super::{
     backend::{
-        BackendChanged, EditsFellShort, ErosionBackend, ErosionBackendStatus, GpuControl,
-        MirrorWhole, ReadBack, device_lost, receive, send,
+        BackendChanged, EditShortfall, ErosionBackend, ErosionBackendStatus, GpuControl, Readback,
+        ReadbackCompleted, device_lost, receive, send,
     },
     executor::{Executor, Inbox, map_answers, run_orders},
     passes::{Pass, Passes, embed, queue_pipelines},
@@ -31,14 +31,14 @@ impl Plugin for GpuPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<ErosionBackend>()
             .init_resource::<ErosionBackendStatus>()
-            .init_resource::<ReadBack>()
+            .init_resource::<Readback>()
             .init_resource::<GpuControl>()
             .register_type::<ErosionBackend>()
             .register_type::<ErosionBackendStatus>()
-            .register_type::<ReadBack>()
+            .register_type::<Readback>()
             .add_message::<BackendChanged>()
-            .add_message::<MirrorWhole>()
-            .add_message::<EditsFellShort>()
+            .add_message::<ReadbackCompleted>()
+            .add_message::<EditShortfall>()
             .add_systems(
                 self.schedule,
                 (

@@ -7,7 +7,7 @@
 //! | `Deposit` | `max(0, g − g₀)`: how far it lies above | m |
 //! | `Flow` | discharge per metre of width, `q`, smoothed over time | m²/s |
 //! | `Wetness` | 1 under water, falling to 0 as the ground dries | – |
-//! | `Slope` | rise per metre at the cell's centre | – |
+//! | `Slope` | rise per metre at the cell's center | – |
 //! | `SoilDepth` | thickness of loose ground | m |
 //!
 //! `g` is the ground, `g₀` the ground when the masks first saw the terrain, so

@@ -109,7 +109,7 @@ fn flow_follows_the_discharge_in_time() {
         ..MaskSettings::default()
     });
     masks.update(&terrain, 0.0);
-    terrain.let_flow();
+    terrain.ensure_flow();
     if let Some(flow) = terrain.layers_mut().flow {
         flow.east.fill(3.0);
         flow.south.fill(4.0);
@@ -162,7 +162,7 @@ fn tile_by_tile_is_the_same_as_all_at_once() {
     let mut skipped = 0;
     for round in 0..60 {
         if round % 7 == 3 {
-            let start = terrain.grid().cell_centre(20 + round, 30);
+            let start = terrain.grid().cell_center(20 + round, 30);
             drops.release(&mut terrain, &[start; 10]);
         }
         if round < 40 {

@@ -5,11 +5,11 @@
 pub mod droplet;
 pub mod lava;
 pub mod meander;
-pub mod memory;
 pub mod pipe;
 pub mod plugin;
 mod rows;
 pub mod shallow_water;
+pub mod solver_state;
 pub mod thermal;
 pub(crate) mod water;
 
@@ -18,7 +18,7 @@ use crate::{
     terrain::{Grid, Layer, SettingsError, Terrain},
 };
 use bevy::{ecs::component::Mutable, prelude::Resource};
-use memory::{MemoryError, MemoryReader};
+use solver_state::{StateError, StateReader};
 
 /// A method that changes a terrain step by step.
 pub trait Solver: Sized + Send + Sync + 'static {
@@ -80,9 +80,9 @@ pub trait Solver: Sized + Send + Sync + 'static {
     }
 
     /// What its next step on this terrain depends on besides settings and
-    /// terrain, so that a new solver that [`recall`](Self::recall)s it goes on
+    /// terrain, so that a new solver that [`load_state`](Self::load_state)s it goes on
     /// bit by bit. Nothing, unless a solver says otherwise.
-    fn remember(&self, terrain: &Terrain) -> Vec<u8> {
+    fn save_state(&self, terrain: &Terrain) -> Vec<u8> {
         let _ = terrain;
         Vec::new()
     }
@@ -92,9 +92,9 @@ pub trait Solver: Sized + Send + Sync + 'static {
     ///
     /// # Errors
     /// When that cannot be; nothing changes then.
-    fn recall(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), MemoryError> {
+    fn load_state(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), StateError> {
         let _ = terrain;
-        MemoryReader::new(Self::NAME, memory).finish()
+        StateReader::new(Self::NAME, memory).finish()
     }
 }
 

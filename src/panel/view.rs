@@ -56,7 +56,7 @@ fn show_terrain(ui: &mut Ui, view: &mut TerrainView) {
             .clamping(egui::SliderClamping::Edits)
             .logarithmic(true);
         let unit = format!(" {}", view.overlay.unit());
-        ui.add(slider.suffix(unit).text("full colour"));
+        ui.add(slider.suffix(unit).text("full color"));
     }
     ui.horizontal(|ui| {
         ui.label("quality");
@@ -71,7 +71,7 @@ fn show_terrain(ui: &mut Ui, view: &mut TerrainView) {
         .on_hover_text("How far from the camera land is drawn in full");
 }
 
-/// The colours of an overlay and what their ends stand for.
+/// The colors of an overlay and what their ends stand for.
 fn show_legend(ui: &mut Ui, overlay: Overlay, range: f32) {
     let unit = overlay.unit();
     let (from, to) = match overlay {
@@ -85,8 +85,8 @@ fn show_legend(ui: &mut Ui, overlay: Overlay, range: f32) {
         for step in 0..steps {
             let at = |step: i32| bar.left() + bar.width() * step as f32 / steps as f32;
             let piece = egui::Rect::from_x_y_ranges(at(step)..=at(step + 1), bar.y_range());
-            let colour = Srgba::from(overlay.ramp((step as f32 + 0.5) / steps as f32));
-            let [r, g, b, _] = colour.to_u8_array();
+            let color = Srgba::from(overlay.ramp((step as f32 + 0.5) / steps as f32));
+            let [r, g, b, _] = color.to_u8_array();
             ui.painter()
                 .rect_filled(piece, 0.0, egui::Color32::from_rgb(r, g, b));
         }

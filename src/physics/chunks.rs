@@ -133,7 +133,7 @@ pub(super) fn follow_terrain<E: PhysicsEngine>(
     terrain: Option<Res<Terrain>>,
     settings: Res<TerrainColliders>,
     mut state: ResMut<TerrainColliderState<E>>,
-    #[cfg(feature = "gpu")] mut read_back: Option<ResMut<crate::gpu::ReadBack>>,
+    #[cfg(feature = "gpu")] mut read_back: Option<ResMut<crate::gpu::Readback>>,
 ) {
     let state = &mut *state;
     let Some(terrain) = terrain else {

@@ -56,10 +56,10 @@ impl ChunkPlace {
 
     /// World position of the collider's middle, for heights that count from
     /// elevation `base`: by 1 part in 4096 of a cell aside, for parry may lose a
-    /// ray that meets an edge of a triangle exactly, and cells' centres and
+    /// ray that meets an edge of a triangle exactly, and cells' centers and
     /// corners are where games cast rays. units: m
     pub fn middle(&self, base: f32) -> Vec3 {
-        let first = self.grid.cell_centre(self.from.x, self.from.y);
+        let first = self.grid.cell_center(self.from.x, self.from.y);
         let half = self.extent() * 0.5 + ASIDE * self.grid.cell_size();
         first + Vec3::new(half.x, base, half.y)
     }

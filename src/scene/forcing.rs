@@ -33,7 +33,7 @@ pub struct SceneForcing {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScenePoint {
-    /// World x and z, from the land's centre. units: m
+    /// World x and z, from the land's center. units: m
     pub at: (f32, f32),
     /// Water or lava in a second. units: m³/s
     pub discharge: f32,

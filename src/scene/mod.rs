@@ -148,7 +148,7 @@ impl Default for SceneTerrain {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WaterColumn {
-    /// World x and z, from the land's centre. units: m
+    /// World x and z, from the land's center. units: m
     pub at: (f32, f32),
     /// Its radius. units: m
     pub radius: f32,
@@ -363,8 +363,8 @@ impl SceneTerrain {
             let top = terrain.height_at(at).unwrap_or(0.0) + column.height;
             for (cell, depth) in water.iter_mut().enumerate() {
                 let (x, y) = (cell % grid.width(), cell / grid.width());
-                let centre = grid.cell_centre(x as u32, y as u32);
-                if centre.distance(at) < column.radius {
+                let center = grid.cell_center(x as u32, y as u32);
+                if center.distance(at) < column.radius {
                     *depth = depth.max(top - terrain.ground(cell));
                 }
             }

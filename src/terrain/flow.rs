@@ -48,7 +48,7 @@ impl Terrain {
         self.flow.as_ref()
     }
 
-    /// Discharge per metre of width at a cell's centre, along +X and +Z. Zero
+    /// Discharge per metre of width at a cell's center, along +X and +Z. Zero
     /// outside the grid and where no water model has run. That of rivers is in
     /// it. units: m²/s
     pub fn discharge(&self, x: u32, y: u32) -> Vec2 {
@@ -75,7 +75,7 @@ impl Terrain {
         0.5 * Vec2::new(west + flow.east[cell], north + flow.south[cell]) + rivers
     }
 
-    /// Velocity of the water at a cell's centre, along +X and +Z. units: m/s
+    /// Velocity of the water at a cell's center, along +X and +Z. units: m/s
     pub fn velocity(&self, x: u32, y: u32) -> Vec2 {
         let discharge = self.discharge(x, y);
         if discharge == Vec2::ZERO {

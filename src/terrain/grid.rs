@@ -1,7 +1,7 @@
 //! The one place that knows where a cell lies in the world.
 //!
 //! Row-major; grid x → world +X, grid y → world +Z, height → world +Y. Samples
-//! are cell-centred: cell (i, j) covers `cell_size`² and its centre lies at
+//! are cell-centerd: cell (i, j) covers `cell_size`² and its center lies at
 //! `origin + ((i + ½)·l − W·l/2, 0, (j + ½)·l − H·l/2)`.
 
 use super::TerrainError;
@@ -22,7 +22,7 @@ impl Grid {
     /// The largest number of cells along one side.
     pub const MAX_SIDE: u32 = 16_384;
 
-    /// A grid of `size` cells of `cell_size` metres, centred on the world's origin.
+    /// A grid of `size` cells of `cell_size` metres, centerd on the world's origin.
     pub fn new(size: UVec2, cell_size: f32) -> Result<Self, TerrainError> {
         if size.min_element() == 0 || size.max_element() > Self::MAX_SIDE {
             return Err(TerrainError::Size {
@@ -41,7 +41,7 @@ impl Grid {
         })
     }
 
-    /// Moves the grid's centre to `origin`. units: m
+    /// Moves the grid's center to `origin`. units: m
     pub fn with_origin(mut self, origin: Vec3) -> Result<Self, TerrainError> {
         if !origin.is_finite() {
             return Err(TerrainError::Origin(origin.x, origin.y, origin.z));
@@ -85,7 +85,7 @@ impl Grid {
         f64::from(self.cell_size) * f64::from(self.cell_size)
     }
 
-    /// World position of the grid's centre at height zero. units: m
+    /// World position of the grid's center at height zero. units: m
     pub fn origin(&self) -> Vec3 {
         self.origin
     }
@@ -100,8 +100,8 @@ impl Grid {
         y as usize * self.width() + x as usize
     }
 
-    /// World position of a cell's centre, at height zero. units: m
-    pub fn cell_centre(&self, x: u32, y: u32) -> Vec3 {
+    /// World position of a cell's center, at height zero. units: m
+    pub fn cell_center(&self, x: u32, y: u32) -> Vec3 {
         let half = self.extent() * 0.5;
         self.origin
             + Vec3::new(
@@ -111,7 +111,7 @@ impl Grid {
             )
     }
 
-    /// Continuous grid coordinates of a world position: cell (i, j)'s centre is
+    /// Continuous grid coordinates of a world position: cell (i, j)'s center is
     /// at exactly (i, j). Not limited to the grid.
     pub fn world_to_grid(&self, position: Vec3) -> Vec2 {
         let from_corner = (position - self.origin).xz() + self.extent() * 0.5;
@@ -151,7 +151,7 @@ impl Grid {
     /// World position, at height zero, of a chunk's first cell: its vertices
     /// count from there. units: m
     pub fn chunk_corner(&self, chunk: UVec2) -> Vec3 {
-        self.cell_centre(chunk.x * TILE, chunk.y * TILE)
+        self.cell_center(chunk.x * TILE, chunk.y * TILE)
     }
 
     /// Row-major numbers of the chunks that may depend on a tile: each reads its

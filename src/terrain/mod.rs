@@ -158,9 +158,9 @@ pub(crate) struct LayersMut<'a> {
     pub water_rest: &'a mut [f32],
     pub suspended: &'a mut [f32],
     pub hardness: Option<&'a [f32]>,
-    /// Empty until someone has asked for it by [`Terrain::let_melt`].
+    /// Empty until someone has asked for it by [`Terrain::ensure_lava`].
     pub lava: Option<&'a mut LavaPlanes>,
-    /// Empty until a water model has asked for it by [`Terrain::let_flow`].
+    /// Empty until a water model has asked for it by [`Terrain::ensure_flow`].
     pub flow: Option<&'a mut Flow>,
     pub account: &'a mut Ledger,
 }
@@ -221,15 +221,15 @@ impl Terrain {
         let rows = bedrock.chunks_mut(grid.width()).enumerate();
         Workers::global().each(rows, |(y, row)| {
             for (x, value) in row.iter_mut().enumerate() {
-                let centre = (DVec2::new(x as f64, y as f64) + 0.5 - grid.size().as_dvec2() * 0.5)
+                let center = (DVec2::new(x as f64, y as f64) + 0.5 - grid.size().as_dvec2() * 0.5)
                     * f64::from(grid.cell_size());
-                *value = height(centre) as f32;
+                *value = height(center) as f32;
             }
         });
         Self::from_heights(size, cell_size, bedrock)
     }
 
-    /// Puts the terrain's centre at a world position. units: m
+    /// Puts the terrain's center at a world position. units: m
     pub fn with_origin(mut self, origin: Vec3) -> Result<Self, TerrainError> {
         self.grid = self.grid.with_origin(origin)?;
         // Whoever knew the terrain at its old place must look again.
@@ -529,12 +529,12 @@ impl Terrain {
     }
 
     /// Makes room for moving water; still water unless some moves already.
-    pub(crate) fn let_flow(&mut self) {
+    pub(crate) fn ensure_flow(&mut self) {
         self.flow.get_or_insert_with(|| Flow::still(&self.grid));
     }
 
     /// Makes room for molten rock; there is none unless there was.
-    pub(crate) fn let_melt(&mut self) -> &mut LavaPlanes {
+    pub(crate) fn ensure_lava(&mut self) -> &mut LavaPlanes {
         let cells = self.grid.cells();
         self.lava.get_or_insert_with(|| LavaPlanes::none(cells))
     }

@@ -180,7 +180,7 @@ fn sign(value: f64) -> i32 {
 impl Terrain {
     /// Where a ray first meets the ground, from above or from below, up to
     /// `far` lengths of its direction. Exact on the triangles that are drawn
-    /// at full detail; the half cell around the outermost centres has none.
+    /// at full detail; the half cell around the outermost centers has none.
     /// What is not finite hits nothing.
     pub fn raycast(&self, ray: Ray3d, far: f32) -> Option<TerrainHit> {
         let grid = self.grid();
@@ -189,7 +189,7 @@ impl Terrain {
             return None;
         }
         let l = f64::from(grid.cell_size());
-        let corner = grid.cell_centre(0, 0).as_dvec3();
+        let corner = grid.cell_center(0, 0).as_dvec3();
         let from = ray.origin.as_dvec3() - corner;
         let along = ray.direction.as_dvec3();
         let local = GridRay {

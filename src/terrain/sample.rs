@@ -1,5 +1,5 @@
-//! Reading the terrain at world positions, one by one or in batches: bilinear between cell centres,
-//! constant in the half cell outside the outermost centres, `None` beyond.
+//! Reading the terrain at world positions, one by one or in batches: bilinear between cell centers,
+//! constant in the half cell outside the outermost centers, `None` beyond.
 
 use super::{Layer, Terrain};
 use crate::parallel::Workers;
@@ -218,7 +218,7 @@ impl Terrain {
         Some(self.patch(position)?.blend(|i| values[i]))
     }
 
-    /// Rise of the ground per metre along +X and +Z at a cell's centre, by
+    /// Rise of the ground per metre along +X and +Z at a cell's center, by
     /// central differences (one-sided on the border).
     pub fn slope(&self, x: u32, y: u32) -> Vec2 {
         let last = self.size() - 1;

@@ -24,8 +24,8 @@ pub struct BrushRing {
     pub at: Option<Vec3>,
     /// Shape and radius.
     pub brush: Brush,
-    /// Colour of the line.
-    pub colour: Color,
+    /// Color of the line.
+    pub color: Color,
 }
 
 impl Default for BrushRing {
@@ -33,7 +33,7 @@ impl Default for BrushRing {
         Self {
             at: None,
             brush: Brush::default(),
-            colour: Color::srgb(1.0, 0.85, 0.3),
+            color: Color::srgb(1.0, 0.85, 0.3),
         }
     }
 }
@@ -61,7 +61,7 @@ pub(super) fn draw_ring(
     }
     let mesh = ring_mesh(&terrain, &ring.brush, at);
     mark.show("brush ring", mesh, || StandardMaterial {
-        base_color: ring.colour,
+        base_color: ring.color,
         unlit: true,
         cull_mode: None,
         // Before the ground and the water that it lies on.
@@ -69,7 +69,7 @@ pub(super) fn draw_ring(
         ..default()
     });
     if ring.is_changed() {
-        mark.paint(ring.colour);
+        mark.paint(ring.color);
     }
 }
 

@@ -60,11 +60,11 @@ impl<M: Component + Default> LooseMesh<'_, '_, M> {
         }
     }
 
-    /// Gives it another colour.
-    pub fn paint(&mut self, colour: Color) {
+    /// Gives it another color.
+    pub fn paint(&mut self, color: Color) {
         for (_, material, _) in &self.drawn {
             if let Some(mut material) = self.materials.get_mut(&material.0) {
-                material.base_color = colour;
+                material.base_color = color;
             }
         }
     }

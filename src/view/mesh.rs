@@ -2,7 +2,7 @@
 
 use super::{
     ChunkDetail, Overlay, TerrainView,
-    colours::{Spot, Variation, hollow, wetness},
+    colors::{Spot, Variation, hollow, wetness},
     detail::Lattice,
 };
 use crate::{
@@ -27,7 +27,7 @@ const LAST_COPIED: u8 = 1;
 pub struct Baseline {
     /// Ground of every cell. units: m
     pub ground: Arc<Vec<f32>>,
-    /// Natural variation of the colours, a list a chunk. Made when the chunk is
+    /// Natural variation of the colors, a list a chunk. Made when the chunk is
     /// first drawn in full: most of a large land is only ever seen from afar.
     variation: Arc<[OnceLock<Vec<Variation>>]>,
     /// Lowest and highest ground of each chunk. units: m
@@ -411,14 +411,14 @@ impl ChunkSource {
         }
     }
 
-    /// Builds the mesh and its bounds, in the colours of a view.
+    /// Builds the mesh and its bounds, in the colors of a view.
     pub fn build(&self, view: &TerrainView) -> (Mesh, Aabb) {
         let count = self.lattice.capacity();
         let mut positions = Vec::with_capacity(count);
         let mut normals = Vec::with_capacity(count);
         let mut uvs = Vec::with_capacity(count);
         let mut layers = Vec::with_capacity(count);
-        let mut colours = Vec::with_capacity(count);
+        let mut colors = Vec::with_capacity(count);
         let (mut lowest, mut highest) = (f32::INFINITY, f32::NEG_INFINITY);
         let l = self.grid.cell_size();
         let variation = self.variation();
@@ -443,17 +443,13 @@ impl ChunkSource {
                 change: ground - before,
                 // Water that is not drawn leaves the land dry too.
                 water: if self.before { 0.0 } else { point.water },
-                measure: self
-                    .measures
-                    .get(colours.len())
-                    .copied()
-                    .unwrap_or_default(),
+                measure: self.measures.get(colors.len()).copied().unwrap_or_default(),
             };
-            let colour = view.palette.colour(&spot, view.overlay);
+            let color = view.palette.color(&spot, view.overlay);
             // What the ground's own material wants to know of the place.
             let open = (0.75 - 0.25 * spot.hollow) * (1.0 - wetness(spot.water));
             layers.push([spot.soil, spot.change]);
-            colours.push([colour.red, colour.green, colour.blue, open]);
+            colors.push([color.red, color.green, color.blue, open]);
         });
         let extent = self.quads.as_vec2() * l;
         let bounds = Aabb::from_min_max(
@@ -471,7 +467,7 @@ impl ChunkSource {
         .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
         .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, uvs)
         .with_inserted_attribute(Mesh::ATTRIBUTE_UV_1, layers)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colours)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors)
         .with_inserted_indices(Indices::U16(indices));
         (mesh, bounds)
     }

@@ -2,9 +2,9 @@
 //!
 //! The ground is drawn by one entity a chunk of 64 × 64 quads, marked
 //! [`TerrainChunk`], with a `Mesh3d` and, at first, a [`GroundMaterial`] that
-//! shows the colours of [`TerrainView`]. Put any other material in its place
+//! shows the colors of [`TerrainView`]. Put any other material in its place
 //! (`Added<TerrainChunk>` finds new chunks, [`ground`] says what their vertices
-//! carry): the view only ever replaces their meshes. Vertices are cell centres; neighbouring chunks share their
+//! carry): the view only ever replaces their meshes. Vertices are cell centers; neighbouring chunks share their
 //! border vertices and normals, so there are no cracks and no seams. Chunks far
 //! from every camera are drawn by fewer of their vertices; see [`Detail`].
 //!
@@ -14,7 +14,7 @@
 mod brush_ring;
 mod chunks;
 mod coat;
-pub mod colours;
+pub mod colors;
 mod detail;
 pub mod ground;
 pub mod lava;
@@ -32,7 +32,7 @@ pub mod water;
 
 pub use brush_ring::{BrushRing, BrushRingMark, ring_mesh};
 pub use chunks::{TerrainChunk, TerrainViewPlugin, TerrainViewState};
-pub use colours::Palette;
+pub use colors::Palette;
 pub use detail::{ChunkDetail, Detail};
 pub use ground::GroundMaterial;
 pub use lava::{LavaChunk, LavaMaterial, LavaView};
@@ -45,11 +45,11 @@ pub use water::{WaterChunk, WaterMaterial, WaterView};
 
 use bevy::prelude::*;
 
-/// How the terrain is drawn. Changing its colours repaints the terrain.
+/// How the terrain is drawn. Changing its colors repaints the terrain.
 #[derive(Resource, Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Resource, Default)]
 pub struct TerrainView {
-    /// Colours of rock, soil and deposits.
+    /// Colors of rock, soil and deposits.
     pub palette: Palette,
     /// What is painted over them.
     pub overlay: Overlay,
@@ -66,7 +66,7 @@ pub struct TerrainView {
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[reflect(Default)]
 pub enum Quality {
-    /// Plain colours, and water without ripples.
+    /// Plain colors, and water without ripples.
     Low,
     /// Grain and beds in the ground, ripples and foam on water.
     #[default]

@@ -1,4 +1,4 @@
-//! What can be painted over the ground instead of its own colours.
+//! What can be painted over the ground instead of its own colors.
 
 use crate::terrain::{FILM, Terrain};
 use bevy::prelude::*;
@@ -20,7 +20,7 @@ pub enum Overlay {
     /// Speed of water, violet to yellow. units: m/s
     Velocity,
     /// Discharge per metre of width, black over red to white; each step of
-    /// colour is the same factor. units: m²/s
+    /// color is the same factor. units: m²/s
     Discharge,
     /// Sediment as a share of the water, cream to brown.
     Sediment,
@@ -100,7 +100,7 @@ impl Overlay {
         }
     }
 
-    /// The colour of a share of the full range, 0 to 1. Equal steps look equal.
+    /// The color of a share of the full range, 0 to 1. Equal steps look equal.
     pub fn ramp(self, share: f32) -> LinearRgba {
         let stops = self.stops();
         let at = share.clamp(0.0, 1.0) * (stops.len() - 1) as f32;

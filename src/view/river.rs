@@ -104,8 +104,8 @@ pub fn dots_mesh<'a>(
         };
         for own in river.water() {
             let share = own.velocity.length() as f32 / view.full_speed.max(1e-3);
-            let colour = view.slow.mix(&view.fast, share.min(1.0));
-            dots.push((place(own.position, 0.5 * size), size, colour));
+            let color = view.slow.mix(&view.fast, share.min(1.0));
+            dots.push((place(own.position, 0.5 * size), size, color));
         }
         let capacity = f64::from(river.settings().capacity);
         for own in river.sediment() {
@@ -118,19 +118,19 @@ pub fn dots_mesh<'a>(
     let count = dots.len() * CORNERS.len();
     let mut positions = Vec::with_capacity(count);
     let mut normals = Vec::with_capacity(count);
-    let mut colours = Vec::with_capacity(count);
+    let mut colors = Vec::with_capacity(count);
     let mut indices = Vec::with_capacity(dots.len() * 3 * FACES.len());
-    for (centre, size, colour) in dots {
+    for (center, size, color) in dots {
         let first = positions.len() as u32;
         for corner in CORNERS {
-            positions.push((centre + corner * size).to_array());
+            positions.push((center + corner * size).to_array());
             normals.push(corner.to_array());
             // Light from above, so that a dot is not flat.
             let light = 0.75 + 0.25 * corner.y;
             let LinearRgba {
                 red, green, blue, ..
-            } = colour;
-            colours.push([red * light, green * light, blue * light, 1.0]);
+            } = color;
+            colors.push([red * light, green * light, blue * light, 1.0]);
         }
         indices.extend(FACES.iter().flatten().map(|corner| first + corner));
     }
@@ -140,6 +140,6 @@ pub fn dots_mesh<'a>(
     )
     .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
     .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
-    .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colours)
+    .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors)
     .with_inserted_indices(Indices::U32(indices))
 }

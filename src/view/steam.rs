@@ -30,8 +30,8 @@ pub struct SteamView {
     pub life: f32,
     /// How fast it rises and drifts. units: m/s
     pub wind: Vec3,
-    /// Its colour where it is thickest.
-    pub colour: LinearRgba,
+    /// Its color where it is thickest.
+    pub color: LinearRgba,
     /// Puffs at a time.
     pub most: usize,
 }
@@ -44,7 +44,7 @@ impl Default for SteamView {
             size: 4.0,
             life: 5.0,
             wind: Vec3::new(1.2, 4.5, 0.6),
-            colour: LinearRgba::new(0.80, 0.83, 0.86, 0.55),
+            color: LinearRgba::new(0.80, 0.83, 0.86, 0.55),
             most: 240,
         }
     }
@@ -127,7 +127,7 @@ impl Steam {
         puffs.sort_by(|a, b| b.0.total_cmp(&a.0));
         let count = 4 * puffs.len();
         let (mut positions, mut uvs) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let mut colours = Vec::with_capacity(count);
+        let mut colors = Vec::with_capacity(count);
         let mut indices = Vec::with_capacity(6 * puffs.len());
         for (_, at, puff) in puffs {
             let share = puff.age / view.life.max(1e-3);
@@ -150,8 +150,8 @@ impl Steam {
                     green,
                     blue,
                     alpha,
-                } = view.colour;
-                colours.push([red, green, blue, alpha * fade]);
+                } = view.color;
+                colors.push([red, green, blue, alpha * fade]);
             }
             indices.extend([0, 1, 2, 0, 2, 3].map(|corner| first + corner));
         }
@@ -161,7 +161,7 @@ impl Steam {
         )
         .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
         .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, uvs)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colours)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors)
         .with_inserted_indices(Indices::U32(indices))
     }
 }
@@ -183,8 +183,8 @@ fn picture() -> Image {
     let pixels = (0..PIXELS * PIXELS).flat_map(|pixel| {
         let place = UVec2::new(pixel % PIXELS, pixel / PIXELS).as_vec2() + 0.5;
         let at = place / PIXELS as f32 * 2.0 - 1.0;
-        let clear = blobs.iter().fold(1.0, |clear, (centre, size)| {
-            let off = at.distance_squared(*centre) / (size * size);
+        let clear = blobs.iter().fold(1.0, |clear, (center, size)| {
+            let off = at.distance_squared(*center) / (size * size);
             clear * (1.0 - 0.75 * libm::expf(-off))
         });
         // Nothing at the picture's border.

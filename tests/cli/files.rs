@@ -146,7 +146,7 @@ fn masks_and_preview_are_written() {
         .expect("a picture")
         .to_rgb8();
     assert_eq!(view.dimensions(), (768, 768));
-    // Light and shadow, not a single colour.
+    // Light and shadow, not a single color.
     let brightness = view
         .pixels()
         .map(|pixel| pixel.0.iter().map(|c| u32::from(*c)).sum());

@@ -533,7 +533,7 @@ fn edits_concern_only_the_chunks_they_come_near() {
     let mut terrain = Terrain::flat(UVec2::new(193, 193), 1.0).expect("valid");
     let mut chunks = |cell: UVec2| {
         let seen = terrain.revision();
-        let at = terrain.grid().cell_centre(cell.x, cell.y);
+        let at = terrain.grid().cell_center(cell.x, cell.y);
         let edit = TerrainEdit::raise(at, Brush::circle(4.0));
         edit.apply(&mut terrain).expect("valid");
         let mut chunks: Vec<usize> = terrain.chunks_changed_since(seen).collect();

@@ -86,9 +86,9 @@ fn numbers_of_all_kinds_are_read() {
         )),
         [0.5, -1e3]
     );
-    let colours = [9, 1, 1, 8, 2, 2];
+    let colors = [9, 1, 1, 8, 2, 2];
     assert_eq!(
-        read(write::<colortype::RGB8>((2, 1), &colours, plain())),
+        read(write::<colortype::RGB8>((2, 1), &colors, plain())),
         [9.0, 8.0]
     );
 

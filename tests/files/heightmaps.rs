@@ -330,9 +330,9 @@ fn all_kinds_of_png_are_read() {
     assert_eq!(map.values[3], 51.0);
     let error = Heightmap::read(&grey, &HeightmapOptions::default()).unwrap_err();
     assert!(matches!(error, HeightmapError::NeedsRange), "{error}");
-    // Of colours the first channel, without alpha.
-    let colours = png(ColorType::Rgb, BitDepth::Eight, (2, 1), &[5, 1, 1, 6, 2, 2]);
-    assert_eq!(read(&colours).values, [5.0, 6.0]);
+    // Of colors the first channel, without alpha.
+    let colors = png(ColorType::Rgb, BitDepth::Eight, (2, 1), &[5, 1, 1, 6, 2, 2]);
+    assert_eq!(read(&colors).values, [5.0, 6.0]);
     let deep = [1, 2, 0, 0, 0, 0, 0, 9];
     assert_eq!(
         read(&png(ColorType::Rgba, BitDepth::Sixteen, (1, 1), &deep)).values,
@@ -345,7 +345,7 @@ fn all_kinds_of_png_are_read() {
         &[5, 0, 6, 255],
     );
     assert_eq!(read(&alpha).values, [5.0, 6.0]);
-    // A palette's colours, and bits that become bytes.
+    // A palette's colors, and bits that become bytes.
     let palette = png(ColorType::Indexed, BitDepth::One, (3, 1), &[0b0100_0000]);
     assert_eq!(read(&palette).values, [10.0, 200.0, 10.0]);
     let bits = png(ColorType::Grayscale, BitDepth::One, (3, 1), &[0b1010_0000]);
@@ -383,13 +383,13 @@ fn exr_channels_are_chosen_by_name() {
             .values
     };
     let channel = |name: &str, a: f32, b: f32| AnyChannel::new(name, FlatSamples::F32(vec![a, b]));
-    let colours = vec![
+    let colors = vec![
         channel("B", 1.0, 2.0),
         channel("G", 3.0, 4.0),
         channel("R", 5.0, 6.0),
     ];
-    assert_eq!(write(colours.clone()), [5.0, 6.0]);
-    let with_luma = [colours, vec![channel("Y", 7.0, -8.0)]].concat();
+    assert_eq!(write(colors.clone()), [5.0, 6.0]);
+    let with_luma = [colors, vec![channel("Y", 7.0, -8.0)]].concat();
     assert_eq!(write(with_luma), [7.0, -8.0]);
     assert_eq!(write(vec![channel("depth", 9.0, 0.5)]), [9.0, 0.5]);
     let half = FlatSamples::F16(vec![f16::from_f32(1.5), f16::from_f32(-2.0)]);

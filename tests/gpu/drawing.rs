@@ -93,7 +93,7 @@ fn vertices_are_written_in_place() {
             assert!(drawn.distance(normal) < 1e-4, "{drawn} for {normal}");
             let cell = land.grid().index(place.x, place.y);
             assert_eq!(vertex[8], land.soil()[cell], "soil");
-            // Colours are colours.
+            // Colors are colors.
             assert!(vertex[10..14].iter().all(|c| (0.0..=1.0).contains(c)));
         }
     }

@@ -133,14 +133,14 @@ fn step(app: &mut App, steps: u32) {
 
 /// Brings everything back from the GPU.
 fn read(app: &mut App) {
-    app.world_mut().resource_mut::<ReadBack>().ask_everything();
+    app.world_mut().resource_mut::<Readback>().ask_everything();
     let steps = app.world().resource::<Time<Erosion>>().steps();
     let started = Instant::now();
-    let mut cursor = bevy::ecs::message::MessageCursor::<MirrorWhole>::default();
-    cursor.clear(app.world().resource::<Messages<MirrorWhole>>());
+    let mut cursor = bevy::ecs::message::MessageCursor::<ReadbackCompleted>::default();
+    cursor.clear(app.world().resource::<Messages<ReadbackCompleted>>());
     loop {
         app.update();
-        let whole = app.world().resource::<Messages<MirrorWhole>>();
+        let whole = app.world().resource::<Messages<ReadbackCompleted>>();
         if cursor.read(whole).any(|whole| whole.step == steps) {
             return;
         }

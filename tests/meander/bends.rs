@@ -13,7 +13,7 @@ fn wave(ground: &GridGround, wavelength: f64) -> (f64, f64) {
     let length = ground.cell_size() * width as f64;
     let (mut sine, mut cosine, mut count) = (0.0, 0.0, 0.0);
     for column in 0..width {
-        let x = ground.centre(column).x;
+        let x = ground.center(column).x;
         if !(-0.25 * length..0.35 * length).contains(&x) {
             continue;
         }
@@ -22,7 +22,7 @@ fn wave(ground: &GridGround, wavelength: f64) -> (f64, f64) {
             let cell = row * width + column;
             let here = (ground.plain()[cell] - ground.heights()[cell]).max(0.0);
             depth += here;
-            moment += here * ground.centre(cell).y;
+            moment += here * ground.center(cell).y;
         }
         let (s, c) = (TAU * x / wavelength).sin_cos();
         sine += s * moment / depth;
@@ -154,7 +154,7 @@ fn grow(seed: u64) -> Grown {
     let course = measured(&river);
     let tally = river.tally();
     Grown {
-        sinuosity: course.as_ref().map_or(0.0, Centreline::sinuosity),
+        sinuosity: course.as_ref().map_or(0.0, Centerline::sinuosity),
         wavelength: course.and_then(|c| c.wavelength()).unwrap_or(0.0) / WIDTH,
         outer_by_inner: tally.outer / tally.inner,
         outside: outside_sum * every as f64 / steps as f64,

@@ -47,7 +47,7 @@ fn grounds_that_cannot_be_are_refused() {
 #[test]
 fn heights_and_slopes_are_those_of_the_cells() {
     let ground = stairs();
-    let at = ground.centre(16 * 4 + 5);
+    let at = ground.center(16 * 4 + 5);
     assert_eq!(ground.point_at(at), 16 * 4 + 5);
     let between = ground.surface(at + DVec2::new(1.0, 0.5));
     assert!((between.height - 5.25).abs() < 1e-12);

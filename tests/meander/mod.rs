@@ -40,7 +40,7 @@ fn run(river: &mut River, steps: usize) {
 }
 
 /// The way of the water along the whole plain.
-fn measured(river: &River) -> Option<Centreline> {
+fn measured(river: &River) -> Option<Centerline> {
     let (min, max) = river.ground().bounds();
     let radius = f64::from(river.settings().radius);
     let (from, to) = (DVec2::new(min.x, 0.0), DVec2::new(max.x, 0.0));

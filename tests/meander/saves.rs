@@ -12,12 +12,12 @@ use rand_pcg::Pcg32;
 /// The river that it remembers to be, on a terrain of its own.
 fn again(river: &RiverStretch, terrain: &Terrain) -> (RiverStretch, Terrain) {
     let other = terrain.clone();
-    let memory = river.remember(terrain);
+    let memory = river.save_state(terrain);
     let settings = river.river().settings().clone();
     let recalled =
-        RiverStretch::recall(settings, *river.stretch(), river.place(), &memory, terrain);
+        RiverStretch::load_state(settings, *river.stretch(), river.place(), &memory, terrain);
     let first = recalled.expect("it was remembered");
-    assert!(first.remember(terrain) == memory, "on the same terrain");
+    assert!(first.save_state(terrain) == memory, "on the same terrain");
     // The file's way, onto another terrain.
     let saved = SavedState::of(&other).and_then(|state| state.with_river(river, terrain));
     let bytes = saved.and_then(|state| state.to_bytes()).expect("writable");
@@ -28,7 +28,7 @@ fn again(river: &RiverStretch, terrain: &Terrain) -> (RiverStretch, Terrain) {
     let other = loaded.into_terrain();
     assert_eq!(other.state_hash(), terrain.state_hash());
     assert_eq!(other.ledger(), terrain.ledger());
-    assert!(river.remember(&other) == memory, "after loading");
+    assert!(river.save_state(&other) == memory, "after loading");
     (river, other)
 }
 
@@ -45,7 +45,7 @@ fn assert_same(a: (&RiverStretch, &Terrain), b: (&RiverStretch, &Terrain), when:
     assert_eq!(one.lakes(), other.lakes(), "{when}");
     assert_eq!(one.ground(), other.ground(), "{when}");
     // All of it, by its bits.
-    assert!(a.0.remember(a.1) == b.0.remember(b.1), "{when}");
+    assert!(a.0.save_state(a.1) == b.0.save_state(b.1), "{when}");
 }
 
 /// Both ways, side by side.
@@ -186,13 +186,13 @@ fn small() -> (RiverStretch, Terrain) {
 #[test]
 fn memories_that_lie() {
     let (river, terrain) = small();
-    let memory = river.remember(&terrain);
+    let memory = river.save_state(&terrain);
     let settings = river.river().settings();
     let (mut tried, mut believed) = (0, 0);
     torment(60, &memory, 6000, |memory| {
         tried += 1;
         let (stretch, place) = (*river.stretch(), river.place());
-        let recalled = RiverStretch::recall(settings.clone(), stretch, place, memory, &terrain);
+        let recalled = RiverStretch::load_state(settings.clone(), stretch, place, memory, &terrain);
         let Ok(mut river) = recalled else {
             return;
         };
@@ -212,11 +212,11 @@ fn memories_that_lie() {
     };
     let recall = |stretch, terrain: &Terrain| {
         let settings = settings.clone();
-        RiverStretch::recall(settings, stretch, river.place(), &memory, terrain)
+        RiverStretch::load_state(settings, stretch, river.place(), &memory, terrain)
     };
     assert!(recall(other, &terrain).is_err());
     assert!(recall(*river.stretch(), &land()).is_err());
-    assert!(river.remember(&land()).is_empty());
+    assert!(river.save_state(&land()).is_empty());
 }
 
 /// The same of one with a lake, plugs, a grade and former courses, which lie
@@ -233,7 +233,7 @@ fn memories_that_lie_about_lakes() {
         course_interval: 0.5,
         ..river.river().settings().clone()
     };
-    let memory = river.remember(&terrain);
+    let memory = river.save_state(&terrain);
     let (stretch, place) = (*river.stretch(), *river.place());
     let mut random = Pcg32::new(61, 7);
     let mut believed = 0;
@@ -262,7 +262,8 @@ fn memories_that_lie_about_lakes() {
             };
             own.copy_from_slice(&value.to_le_bytes());
         }
-        let recalled = RiverStretch::recall(settings.clone(), stretch, &place, &memory, &terrain);
+        let recalled =
+            RiverStretch::load_state(settings.clone(), stretch, &place, &memory, &terrain);
         let Ok(mut river) = recalled else {
             continue;
         };
@@ -312,7 +313,9 @@ fn load(bytes: &[u8], app: &mut App) {
 /// What all rivers of an app remember, in the order in which they run.
 fn memories(app: &App) -> Vec<Vec<u8>> {
     let rivers = app.world().resource::<Rivers>().iter();
-    rivers.map(|(_, own)| own.remember(terrain(app))).collect()
+    rivers
+        .map(|(_, own)| own.save_state(terrain(app)))
+        .collect()
 }
 
 fn same(a: &App, b: &App, when: &str) {

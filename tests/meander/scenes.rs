@@ -34,7 +34,7 @@ impl Played {
     }
 
     /// The way of the water through the whole stretch.
-    fn course(&self) -> Centreline {
+    fn course(&self) -> Centerline {
         let (from, along) = self.river.entry();
         let to = from + along * f64::from(self.river.stretch().length);
         let solver = self.river.river();

@@ -101,8 +101,8 @@ fn outside_the_box(terrain: &Terrain, river: &RiverStretch) -> f64 {
     let half = size.as_dvec2() * 4.0;
     let outside = (0..terrain.grid().cells()).filter(|&cell| {
         let (x, y) = (cell % 64, cell / 64);
-        let centre = terrain.grid().cell_centre(x as u32, y as u32);
-        let away = DVec2::new(f64::from(centre.x), f64::from(centre.z)) - origin;
+        let center = terrain.grid().cell_center(x as u32, y as u32);
+        let away = DVec2::new(f64::from(center.x), f64::from(center.z)) - origin;
         !away.abs().cmplt(half).all()
     });
     outside
@@ -269,7 +269,7 @@ fn a_turned_stretch_leaves_the_land_beside_it_alone() {
     let (mut inside, mut changed) = (0, 0);
     for (cell, before) in before.iter().enumerate() {
         let (x, y) = (cell as u32 % 100, cell as u32 / 100);
-        let away = terrain.grid().cell_centre(x, y) - start;
+        let away = terrain.grid().cell_center(x, y) - start;
         let (along, across) = (away.dot(way), away.cross(way).y.abs());
         let near = (-16.0..576.0).contains(&along) && across < 116.0;
         inside += u32::from(near);

@@ -59,41 +59,41 @@ pub fn simulate_droplet(
 fn surface_normal(heights: &[f64], width: i64, (x, y): (i64, i64), scale: f64) -> [f64; 3] {
     let h = |dx: i64, dy: i64| heights[((y + dy) * width + x + dx) as usize];
     let root2 = std::f64::consts::SQRT_2;
-    let centre = h(0, 0);
+    let center = h(0, 0);
     let facets = [
-        ([scale * (centre - h(1, 0)), 1.0, 0.0], 0.15),
-        ([scale * (h(-1, 0) - centre), 1.0, 0.0], 0.15),
-        ([0.0, 1.0, scale * (centre - h(0, 1))], 0.15),
-        ([0.0, 1.0, scale * (h(0, -1) - centre)], 0.15),
+        ([scale * (center - h(1, 0)), 1.0, 0.0], 0.15),
+        ([scale * (h(-1, 0) - center), 1.0, 0.0], 0.15),
+        ([0.0, 1.0, scale * (center - h(0, 1))], 0.15),
+        ([0.0, 1.0, scale * (h(0, -1) - center)], 0.15),
         (
             [
-                scale * (centre - h(1, 1)) / root2,
+                scale * (center - h(1, 1)) / root2,
                 root2,
-                scale * (centre - h(1, 1)) / root2,
+                scale * (center - h(1, 1)) / root2,
             ],
             0.10,
         ),
         (
             [
-                scale * (centre - h(1, -1)) / root2,
+                scale * (center - h(1, -1)) / root2,
                 root2,
-                scale * (h(1, -1) - centre) / root2,
+                scale * (h(1, -1) - center) / root2,
             ],
             0.10,
         ),
         (
             [
-                scale * (h(-1, 1) - centre) / root2,
+                scale * (h(-1, 1) - center) / root2,
                 root2,
-                scale * (centre - h(-1, 1)) / root2,
+                scale * (center - h(-1, 1)) / root2,
             ],
             0.10,
         ),
         (
             [
-                scale * (h(-1, -1) - centre) / root2,
+                scale * (h(-1, -1) - center) / root2,
                 root2,
-                scale * (h(-1, -1) - centre) / root2,
+                scale * (h(-1, -1) - center) / root2,
             ],
             0.10,
         ),

@@ -246,7 +246,7 @@ fn a_broken_picture_is_noticed() {
                 picture.map(|_, _, pixel| pixel.map(|value| value / 2)),
             ),
             (
-                "no colour",
+                "no color",
                 picture.map(|_, _, [r, g, b]| {
                     let grey = ((u16::from(r) + u16::from(g) + u16::from(b)) / 3) as u8;
                     [grey; 3]
@@ -255,7 +255,7 @@ fn a_broken_picture_is_noticed() {
         ];
         for (how, broken) in broken {
             // The list of keys is grey itself.
-            if (name.as_str(), how) == ("keys", "no colour") {
+            if (name.as_str(), how) == ("keys", "no color") {
                 continue;
             }
             assert!(picture.compare(&broken).is_err(), "{name}: {how}");

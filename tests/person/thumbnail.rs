@@ -20,7 +20,7 @@ const MEAN_TOLERANCE: f64 = 6.0;
 pub struct Thumbnail(Vec<[u8; 3]>);
 
 impl Thumbnail {
-    /// Of the screen as Xvfb keeps it: a header (XWD), a table of colours, then
+    /// Of the screen as Xvfb keeps it: a header (XWD), a table of colors, then
     /// rows of blue, green, red and nothing.
     pub fn of_dump(bytes: &[u8]) -> Self {
         let word = |i: usize| {
@@ -28,10 +28,10 @@ impl Thumbnail {
             u32::from_be_bytes(bytes) as usize
         };
         let (header, width, height) = (word(0), word(4), word(5));
-        let (bits, row, colours) = (word(11), word(12), word(19));
+        let (bits, row, colors) = (word(11), word(12), word(19));
         let size = (width as u32, height as u32);
         assert_eq!((size, bits), (SIZE, 32), "the screen's format");
-        let first = header + 12 * colours;
+        let first = header + 12 * colors;
         let at = |x: usize, y: usize, channel: usize| {
             f64::from(bytes[first + y * row + 4 * x + 2 - channel])
         };
@@ -98,7 +98,7 @@ impl Thumbnail {
         ))
     }
 
-    /// The mean colour of a piece.
+    /// The mean color of a piece.
     fn mean(&self, (x, y): (usize, usize)) -> [f64; 3] {
         let mut sum = [0.0; 3];
         for j in 0..PIECE.1 {

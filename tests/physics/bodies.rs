@@ -54,7 +54,7 @@ pub fn dropped_balls_come_to_rest_on_the_ground<L: Lab>() {
     let heights = (0..grid.cells())
         .map(|i| {
             let (x, y) = ((i % grid.width()) as u32, (i / grid.width()) as u32);
-            let at = grid.cell_centre(x, y);
+            let at = grid.cell_center(x, y);
             50.0 + 0.1 * (bowl(at.x) + bowl(at.z))
         })
         .collect();

@@ -115,15 +115,15 @@ fn triangle_height(terrain: &Terrain, at: Vec3) -> f64 {
     height + f64::from(grid.origin().y)
 }
 
-/// Replaces the ground by what `height` makes of each cell's centre and height.
+/// Replaces the ground by what `height` makes of each cell's center and height.
 fn reshape(app: &mut App, height: impl Fn(Vec3, f32) -> f32) {
     let mut terrain = app.world_mut().resource_mut::<Terrain>();
     let grid = *terrain.grid();
     let width = grid.width();
     let heights = (0..grid.cells())
         .map(|i| {
-            let centre = grid.cell_centre((i % width) as u32, (i / width) as u32);
-            height(centre, terrain.bedrock()[i])
+            let center = grid.cell_center((i % width) as u32, (i / width) as u32);
+            height(center, terrain.bedrock()[i])
         })
         .collect();
     terrain

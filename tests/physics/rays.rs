@@ -17,11 +17,11 @@ fn random() -> Pcg64 {
     Pcg64::seed_from_u64(17)
 }
 
-/// A point of the land between the outermost cells' centres, at height zero.
+/// A point of the land between the outermost cells' centers, at height zero.
 fn somewhere(terrain: &Terrain, random: &mut Pcg64) -> Vec3 {
     let grid = terrain.grid();
     let last = grid.size() - 1;
-    let (from, to) = (grid.cell_centre(0, 0), grid.cell_centre(last.x, last.y));
+    let (from, to) = (grid.cell_center(0, 0), grid.cell_center(last.x, last.y));
     let part = Vec3::new(random.random(), 0.0, random.random());
     from + (to - from) * (part * 0.9998 + 0.0001)
 }

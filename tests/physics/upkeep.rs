@@ -21,7 +21,7 @@ fn settings(app: &mut App) -> Mut<'_, TerrainColliders> {
 
 /// Raises one cell by a metre.
 fn raise_cell(app: &mut App, x: u32, y: u32) {
-    let spot = app.world().resource::<Terrain>().grid().cell_centre(x, y);
+    let spot = app.world().resource::<Terrain>().grid().cell_center(x, y);
     reshape(app, |at, height| {
         if at.distance(spot) < 0.5 {
             height + 1.0
@@ -89,7 +89,7 @@ pub fn the_nearest_to_bodies_are_built_first<L: Lab>() {
         .world()
         .resource::<Terrain>()
         .grid()
-        .cell_centre(290, 180);
+        .cell_center(290, 180);
     let place = Transform::from_translation(corner.with_y(500.0));
     app.world_mut().spawn((place, L::ball(0.5)));
     ticks(&mut app, 3);
@@ -110,7 +110,7 @@ pub fn the_nearest_to_bodies_are_built_first<L: Lab>() {
 pub fn colliders_stand_only_in_the_areas<L: Lab>() {
     let mut app = create_app::<L>(land());
     let grid = *app.world().resource::<Terrain>().grid();
-    let at = |x, y| grid.cell_centre(x, y).xz();
+    let at = |x, y| grid.cell_center(x, y).xz();
     settings(&mut app).area = ColliderArea::Areas(vec![
         Rect::from_corners(at(10, 10), at(100, 20)),
         Rect::from_corners(at(270, 150), at(299, 189) + 500.0),
@@ -142,7 +142,7 @@ pub fn colliders_follow_bodies<L: Lab>() {
     assert_eq!(coords(&mut app), [], "no body, no ground");
 
     let grid = *app.world().resource::<Terrain>().grid();
-    let above = |x, y| grid.cell_centre(x, y).with_y(100.0);
+    let above = |x, y| grid.cell_center(x, y).with_y(100.0);
     // In the middle of a chunk, and on a corner of four.
     let place = |x, y| Transform::from_translation(above(x, y));
     let first = app.world_mut().spawn((place(32, 32), L::ball(0.5))).id();
@@ -166,7 +166,7 @@ pub fn colliders_follow_what_a_game_moves<L: Lab>() {
     let mut app = create_app::<L>(land());
     settings(&mut app).area = ColliderArea::NearBodies { radius: 10.0 };
     let grid = *app.world().resource::<Terrain>().grid();
-    let place = Transform::from_translation(grid.cell_centre(96, 100).with_y(-30.0));
+    let place = Transform::from_translation(grid.cell_center(96, 100).with_y(-30.0));
     let body = app.world_mut().spawn((place, L::kinematic(0.5))).id();
     ticks(&mut app, 2);
     settle::<L>(&mut app);
@@ -176,7 +176,7 @@ pub fn colliders_follow_what_a_game_moves<L: Lab>() {
     settle::<L>(&mut app);
     assert_eq!(position(&app, body), place.translation);
     // It goes elsewhere, and the ground with it.
-    let away = grid.cell_centre(290, 20).with_y(80.0);
+    let away = grid.cell_center(290, 20).with_y(80.0);
     app.world_mut()
         .get_mut::<Transform>(body)
         .expect("a body")
@@ -189,7 +189,7 @@ pub fn colliders_follow_what_a_game_moves<L: Lab>() {
 pub fn a_new_terrain_is_built_near_bodies_first<L: Lab>() {
     let mut app = settled_app::<L>(Terrain::flat(UVec2::splat(70), 1.0).expect("valid"));
     let land = land();
-    let corner = land.grid().cell_centre(290, 180);
+    let corner = land.grid().cell_center(290, 180);
     let place = Transform::from_translation(corner.with_y(500.0));
     app.world_mut().spawn((place, L::ball(0.5)));
     ticks(&mut app, 3);

@@ -68,8 +68,8 @@ impl Played {
         let grid = self.terrain.grid();
         (0..grid.cells()).map(move |cell| {
             let (x, y) = (cell % grid.width(), cell / grid.width());
-            let centre = grid.cell_centre(x as u32, y as u32);
-            (cell, Vec2::new(centre.x, centre.z))
+            let center = grid.cell_center(x as u32, y as u32);
+            (cell, Vec2::new(center.x, center.z))
         })
     }
 

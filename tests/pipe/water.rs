@@ -238,7 +238,7 @@ fn rain_on_a_plane_runs_off_as_manning_says() {
         solver.step(&mut terrain, 0.1);
     }
     for x in [50, 100, 150] {
-        // What falls upslope of the cell's centre runs by.
+        // What falls upslope of the cell's center runs by.
         let discharge = (x as f32 + 0.5) * rain / 1000.0 / 3600.0;
         let expected = (discharge * n / slope.sqrt()).powf(0.6);
         let depth = terrain.water()[(length + x) as usize];

@@ -1,4 +1,4 @@
-//! Colours of the ground for a shaded relief.
+//! Colors of the ground for a shaded relief.
 
 use bevy::math::Vec3;
 use bevy_erode::prelude::*;
@@ -17,11 +17,11 @@ pub fn write(terrain: &Terrain, path: &std::path::Path) -> Result<(), HeightmapE
     let ground = Heightmap::of_ground(terrain);
     let VerticalRange { lowest, highest } = VerticalRange::of(&ground.values);
     let width = terrain.grid().width();
-    let colour = |cell: usize| {
+    let color = |cell: usize| {
         let slope = terrain.slope((cell % width) as u32, (cell / width) as u32);
         let up = 1.0 / (1.0 + slope.length_squared()).sqrt();
         let height = (terrain.ground(cell) - lowest) / (highest - lowest);
-        let dry = ground_colour(height, up, terrain.soil()[cell]);
+        let dry = ground_color(height, up, terrain.soil()[cell]);
         let depth = terrain.water()[cell];
         let water = SHALLOWS.lerp(DEEP, ramp(depth, 0.0, 8.0));
         dry.lerp(water, ramp(depth, 0.005, 0.4)).to_array()
@@ -31,11 +31,11 @@ pub fn write(terrain: &Terrain, path: &std::path::Path) -> Result<(), HeightmapE
     for (height, depth) in surface.values.iter_mut().zip(terrain.water()) {
         *height += depth;
     }
-    surface.write_relief(path, colour)
+    surface.write_relief(path, color)
 }
 
 /// By height (0 to 1), the upward part of the normal and the depth of soil.
-fn ground_colour(height: f32, up: f32, soil: f32) -> Vec3 {
+fn ground_color(height: f32, up: f32, soil: f32) -> Vec3 {
     let rock = ROCK.lerp(CLIFF, ramp(up, 0.86, 0.66));
     let grown = ramp(up, 0.78, 0.93) * ramp(height, 0.75, 0.40);
     let earth = SOIL.lerp(GRASS, grown);

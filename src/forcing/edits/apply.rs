@@ -352,7 +352,7 @@ impl TerrainEdit {
         if share <= 0.0 {
             return None;
         }
-        let lava = terrain.let_melt();
+        let lava = terrain.ensure_lava();
         let mut added = 0.0f64;
         for (cell, depth) in changes {
             let depth = (f64::from(depth) * share) as f32;

@@ -132,7 +132,7 @@ pub(super) struct Footprint {
 impl Footprint {
     pub fn new(brush: Brush, grid: &Grid, from: Vec3, to: Vec3) -> Self {
         let (from, to) = (grid.world_to_grid(from), grid.world_to_grid(to));
-        // A smaller one might fall between four cells' centres.
+        // A smaller one might fall between four cells' centers.
         let radius = (brush.radius / grid.cell_size()).max(0.75);
         let cut = |low: f32, high: f32, end: usize| {
             // A cast of a float out of range gives the nearest end.

@@ -126,7 +126,7 @@ impl Part {
         let planes = match self {
             Part::Water => [layers.water, layers.water_rest, layers.suspended],
             Part::Lava => {
-                let lava = terrain.let_melt();
+                let lava = terrain.ensure_lava();
                 [&mut lava.depth, &mut lava.rest, &mut lava.heat].map(Vec::as_mut_slice)
             }
             _ => [layers.bedrock, layers.bedrock_rest, layers.soil],

@@ -3,7 +3,7 @@
 
 #import bevy_erode::gpu::state::{constants, AT_REST, MOVED, SOLIDS_LEFT, add_exactly, exactly, index, inside, tile_of}
 #import bevy_erode::gpu::notes::{notes, note, mark_ground}
-#import bevy_erode::gpu::books::enter
+#import bevy_erode::gpu::ledger::enter
 #import bevy_erode::gpu::droplet::exact::product
 
 @group(0) @binding(2) var<storage, read_write> rock: array<vec2<f32>>;

@@ -4,7 +4,7 @@
 
 #import bevy_erode::gpu::state::{constants, SHORT, AT_REST, FILM, add_exactly, exactly, tile_of, wet_bits}
 #import bevy_erode::gpu::notes::{notes, mark_ground, mark_water}
-#import bevy_erode::gpu::books::book
+#import bevy_erode::gpu::ledger::book
 
 struct Difference {
     cell: u32,

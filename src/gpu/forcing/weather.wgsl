@@ -4,7 +4,7 @@
 
 #import bevy_erode::gpu::state::{constants, FILM, RAINED, AT_REST, add_exactly, exactly, index, inside, tile_of, wet_bits}
 #import bevy_erode::gpu::notes::{notes, mark_ground, mark_water}
-#import bevy_erode::gpu::books::book
+#import bevy_erode::gpu::ledger::book
 
 @group(0) @binding(2) var<storage, read_write> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read_write> cover: array<vec2<f32>>;

@@ -4,7 +4,7 @@
 
 #import bevy_erode::gpu::state::{constants, FILM, TILE, MOVED, SETTLING, AT_REST, add_exactly, beyond, exactly, ground_of, index, inside, tile_of, wet_bits}
 #import bevy_erode::gpu::notes::{notes, note, note_number, stable_share, takes_part, is_settled, mark_ground, mark_water}
-#import bevy_erode::gpu::books::book
+#import bevy_erode::gpu::ledger::book
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;

@@ -4,7 +4,7 @@
 
 #import bevy_erode::gpu::state::{constants, MOVED, AT_REST, add_exactly, exactly, index, inside, tile_of}
 #import bevy_erode::gpu::notes::{notes, mark_ground}
-#import bevy_erode::gpu::books::book
+#import bevy_erode::gpu::ledger::book
 #import bevy_erode::gpu::shallow_water::sheet::softened
 
 @group(0) @binding(2) var<storage, read_write> rock: array<vec2<f32>>;

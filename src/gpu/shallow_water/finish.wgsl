@@ -5,7 +5,7 @@
 
 #import bevy_erode::gpu::state::{constants, FILM, MOVED, AT_REST, add_exactly, index, inside, tile_of, wet_bits}
 #import bevy_erode::gpu::notes::{notes, write_number, mark_water}
-#import bevy_erode::gpu::books::book
+#import bevy_erode::gpu::ledger::book
 #import bevy_erode::gpu::shallow_water::sheet::{WEST, EAST, NORTH, SOUTH, KEPT, SWEPT, rim, is_steady, allowed_over}
 
 @group(0) @binding(2) var<storage, read> sheet: array<vec2<f32>>;

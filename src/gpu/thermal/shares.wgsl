@@ -4,7 +4,7 @@
 
 #import bevy_erode::gpu::state::{constants, MOVED, exactly, index, inside}
 #import bevy_erode::gpu::notes::notes
-#import bevy_erode::gpu::books::book
+#import bevy_erode::gpu::ledger::book
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;

@@ -3,7 +3,7 @@
 
 #import bevy_erode::gpu::state::{constants, MOVED, AT_REST, add_exactly, index, inside, tile_of}
 #import bevy_erode::gpu::notes::{notes, note, mark_ground}
-#import bevy_erode::gpu::books::book
+#import bevy_erode::gpu::ledger::book
 
 @group(0) @binding(2) var<storage, read_write> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read_write> cover: array<vec2<f32>>;

@@ -1,4 +1,4 @@
-// Writes heights, normals and colours of the ground's chunks straight into their
+// Writes heights, normals and colors of the ground's chunks straight into their
 // meshes. A vertex tells by its place in the chunk which cell it shows, so any
 // level of detail will do.
 #define_import_path bevy_erode::gpu::view::ground
@@ -6,7 +6,7 @@
 #import bevy_erode::gpu::state::{constants, FILM, index}
 #import bevy_erode::gpu::view::chunks::{Chunk, is_changed}
 #import bevy_erode::gpu::view::streams::stream_at
-#import bevy_erode::view::colours::{Palette, Spot, hollow, paint, ramp, variation, wetness}
+#import bevy_erode::view::colors::{Palette, Spot, hollow, paint, ramp, variation, wetness}
 
 struct Look {
     // Where things lie in a vertex, and how long it is. units: words
@@ -14,15 +14,15 @@ struct Look {
     position: u32,
     normal: u32,
     layers: u32,
-    colour: u32,
+    color: u32,
     // 0 ground, 1 change, 2 depth, 3 velocity, 4 discharge, 5 sediment, 6 river.
     overlay: u32,
     // Whether all chunks are to be painted, changed or not.
     all: u32,
-    // What the overlay shows in full colour, in its unit.
+    // What the overlay shows in full color, in its unit.
     range: f32,
     palette: Palette,
-    // Steps of the overlay's colours, in sRGB.
+    // Steps of the overlay's colors, in sRGB.
     stops: array<vec4<f32>, 5>,
     // First cell and size of the box that rivers are in.
     rivers: vec4<u32>,
@@ -81,8 +81,8 @@ fn overlaid(base: vec3<f32>, cell: vec2<i32>, change: f32) -> vec3<f32> {
     else { share = sqrt(share); }
     let step = share * 4.0;
     let lower = min(u32(step), 3u);
-    let colour = mix(look.stops[lower].rgb, look.stops[lower + 1u].rgb, step - f32(lower));
-    return mix(grey, linear(colour), ramp(measured, 0.0, 0.002 * look.range));
+    let color = mix(look.stops[lower].rgb, look.stops[lower + 1u].rgb, step - f32(lower));
+    return mix(grey, linear(color), ramp(measured, 0.0, 0.002 * look.range));
 }
 
 @compute @workgroup_size(64)
@@ -119,13 +119,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     spot.soil = cover[here].x;
     spot.change = change;
     spot.wet = wetness(cover[here].y + stream_at(cell, look.rivers).x);
-    let colour = overlaid(paint(look.palette, spot).colour, cell, change);
+    let color = overlaid(paint(look.palette, spot).color, cell, change);
     vertices[position + 1u] = ground;
     for (var i = 0u; i < 3u; i++) {
         vertices[at + look.normal + i] = normal[i];
-        vertices[at + look.colour + i] = colour[i];
+        vertices[at + look.color + i] = color[i];
     }
     vertices[at + look.layers] = spot.soil;
     vertices[at + look.layers + 1u] = change;
-    vertices[at + look.colour + 3u] = (0.75 - 0.25 * spot.hollow) * (1.0 - spot.wet);
+    vertices[at + look.color + 3u] = (0.75 - 0.25 * spot.hollow) * (1.0 - spot.wet);
 }

@@ -1,7 +1,7 @@
-//! Draws ground and water where they are: passes write heights, normals, colours
+//! Draws ground and water where they are: passes write heights, normals, colors
 //! and flow of all chunks straight into the buffers of their meshes, which stay
 //! ordinary `Mesh3d`s of any material. No mesh is built on the CPU but when a chunk
-//! changes its level of detail or the view's colours change, and nothing is read
+//! changes its level of detail or the view's colors change, and nothing is read
 //! back to draw.
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
 use crate::{
     schedule::ErosionSystems,
     terrain::{StreamMap, Terrain},
-    view::{Overlay, TerrainView, TerrainViewState, WaterView, colours::PaletteUniform},
+    view::{Overlay, TerrainView, TerrainViewState, WaterView, colors::PaletteUniform},
 };
 use bevy::{
     core_pipeline::schedule::camera_driver,
@@ -41,7 +41,7 @@ use std::sync::Arc;
 /// Vertices of a workgroup.
 const GROUP: u32 = 64;
 
-/// Frames for which everything is painted after a mesh or the colours changed:
+/// Frames for which everything is painted after a mesh or the colors changed:
 /// a mesh takes a frame or two to get to the GPU.
 const REPAINTS: u32 = 4;
 
@@ -52,7 +52,7 @@ struct GroundLook {
     position: u32,
     normal: u32,
     layers: u32,
-    colour: u32,
+    color: u32,
     overlay: u32,
     all: u32,
     range: f32,
@@ -414,7 +414,7 @@ impl GroundLook {
             position: place(Mesh::ATTRIBUTE_POSITION)?,
             normal: place(Mesh::ATTRIBUTE_NORMAL)?,
             layers: place(Mesh::ATTRIBUTE_UV_1)?,
-            colour: place(Mesh::ATTRIBUTE_COLOR)?,
+            color: place(Mesh::ATTRIBUTE_COLOR)?,
             ..self
         })
     }

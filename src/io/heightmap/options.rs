@@ -17,7 +17,7 @@ pub enum Endian {
 }
 
 /// A file format. Reading takes any kind of PNG, EXR and TIFF that is named:
-/// also 8 bits, and of colours the first channel (red), without alpha.
+/// also 8 bits, and of colors the first channel (red), without alpha.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HeightmapFormat {
     /// Grey PNG of 16 bits.

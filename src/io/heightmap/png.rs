@@ -19,7 +19,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Decoded, HeightmapError> {
     decoder.set_limits(Limits {
         bytes: WORKING_BYTES,
     });
-    // Palettes become colours, and few bits become eight.
+    // Palettes become colors, and few bits become eight.
     decoder.set_transformations(Transformations::EXPAND);
     let header = decoder.read_header_info().map_err(damaged)?;
     let size = UVec2::new(header.width, header.height);

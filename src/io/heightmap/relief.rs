@@ -12,21 +12,21 @@ const RELIEF: f32 = 1.4;
 
 /// Where the sun stands: north-west (rows run south), 40° up. Right, down, up.
 const SUN: Vec3 = Vec3::new(-0.542, -0.542, 0.643);
-const SUN_COLOUR: Vec3 = Vec3::new(1.62, 1.48, 1.26);
-const SKY_COLOUR: Vec3 = Vec3::new(0.30, 0.39, 0.54);
+const SUN_COLOR: Vec3 = Vec3::new(1.62, 1.48, 1.26);
+const SKY_COLOR: Vec3 = Vec3::new(0.30, 0.39, 0.54);
 
 impl Heightmap {
     /// The heights seen from above, lit by sun and sky, as a PNG for people, of
-    /// 768 to 1600 pixels along its longer side. `colour` gives the colour of a
+    /// 768 to 1600 pixels along its longer side. `color` gives the color of a
     /// cell by its index, in linear RGB.
     ///
     /// # Errors
     /// When the cell size is not known, or a height is not finite.
-    pub fn relief(&self, colour: impl Fn(usize) -> [f32; 3]) -> Result<Vec<u8>, HeightmapError> {
+    pub fn relief(&self, color: impl Fn(usize) -> [f32; 3]) -> Result<Vec<u8>, HeightmapError> {
         self.check()?;
         let cell_size = self.cell_size.ok_or(HeightmapError::NeedsCellSize)?;
         crate::terrain::Grid::new(self.size, cell_size)?;
-        let shaded = self.shade(RELIEF / cell_size, colour);
+        let shaded = self.shade(RELIEF / cell_size, color);
         let long = self.size.max_element() as f32;
         let scale = long.clamp(SIDE.0, SIDE.1) / long;
         let size = (self.size.as_vec2() * scale).round().as_uvec2();
@@ -42,10 +42,10 @@ impl Heightmap {
     pub fn write_relief(
         &self,
         path: impl AsRef<Path>,
-        colour: impl Fn(usize) -> [f32; 3],
+        color: impl Fn(usize) -> [f32; 3],
     ) -> Result<(), HeightmapError> {
         let path = path.as_ref();
-        let bytes = self.relief(colour)?;
+        let bytes = self.relief(color)?;
         let written = atomic::write(path, |file: &mut dyn Write| file.write_all(&bytes));
         written.map_err(|error| HeightmapError::File {
             path: path.into(),
@@ -53,8 +53,8 @@ impl Heightmap {
         })
     }
 
-    /// Colours in their light. `rise` makes height differences those in cells.
-    fn shade(&self, rise: f32, colour: impl Fn(usize) -> [f32; 3]) -> Vec<Vec3> {
+    /// Colors in their light. `rise` makes height differences those in cells.
+    fn shade(&self, rise: f32, color: impl Fn(usize) -> [f32; 3]) -> Vec<Vec3> {
         let field = Field {
             width: self.size.x as usize,
             height: self.size.y as usize,
@@ -73,7 +73,7 @@ impl Heightmap {
             };
             let hollow = 0.9 * sunk(&near, gully) + 1.6 * sunk(&far, valley);
             let (x, y) = (cell % field.width, cell / field.width);
-            Vec3::from(colour(cell)) * field.light(x, y, 1.0 - 0.45 * hollow.tanh())
+            Vec3::from(color(cell)) * field.light(x, y, 1.0 - 0.45 * hollow.tanh())
         };
         (0..field.heights.len()).map(light).collect()
     }
@@ -101,7 +101,7 @@ impl Field<'_> {
         // Slopes that turn away from the sun fade smoothly into its shadow.
         let sun = (facing + (facing * facing + 0.01).sqrt()) / 2.0;
         let sky = sky * (0.4 + 0.6 / length);
-        SUN_COLOUR * sun * (0.6 + 0.4 * sky.min(1.0)) + SKY_COLOUR * sky
+        SUN_COLOR * sun * (0.6 + 0.4 * sky.min(1.0)) + SKY_COLOR * sky
     }
 
     /// Mean heights within `radius` cells, by two passes of running sums.
@@ -190,10 +190,10 @@ fn taps(from: u32, to: u32) -> Vec<Tap> {
     // A smaller picture takes in more than the nearest pixels.
     let spread = step.max(1.0);
     let tap = |number: u32| {
-        let centre = (number as f32 + 0.5) * step - 0.5;
-        let first = (centre - 2.0 * spread).ceil().max(0.0) as usize;
-        let last = (centre + 2.0 * spread).floor().min(from as f32 - 1.0) as usize;
-        let weights = (first..=last).map(|at| catmull_rom((at as f32 - centre) / spread));
+        let center = (number as f32 + 0.5) * step - 0.5;
+        let first = (center - 2.0 * spread).ceil().max(0.0) as usize;
+        let last = (center + 2.0 * spread).floor().min(from as f32 - 1.0) as usize;
+        let weights = (first..=last).map(|at| catmull_rom((at as f32 - center) / spread));
         let weights: Vec<f32> = weights.collect();
         let sum: f32 = weights.iter().sum();
         Tap {

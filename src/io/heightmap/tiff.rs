@@ -25,18 +25,18 @@ fn decode(bytes: &[u8], any_shape: bool) -> Result<Decoded, HeightmapError> {
     let mut decoder = Decoder::new(Cursor::new(bytes)).map_err(damaged)?;
     let (width, height) = decoder.dimensions().map_err(damaged)?;
     let size = UVec2::new(width, height);
-    let colour = decoder.colortype().map_err(damaged)?;
-    let channels = u64::from(colour.num_samples()).max(1);
-    let per_cell = channels * u64::from(colour.bit_depth()).div_ceil(8).max(1);
+    let color = decoder.colortype().map_err(damaged)?;
+    let channels = u64::from(color.num_samples()).max(1);
+    let per_cell = channels * u64::from(color.bit_depth()).div_ceil(8).max(1);
     let declared = cells(size).saturating_mul(per_cell);
     check_declared(size, declared, bytes.len(), TIFF)?;
-    if let ::tiff::ColorType::Palette(_) = colour {
+    if let ::tiff::ColorType::Palette(_) = color {
         return Err(wrong("pictures with a palette are not read"));
     }
-    if !matches!(colour.bit_depth(), 8 | 16 | 32 | 64) {
+    if !matches!(color.bit_depth(), 8 | 16 | 32 | 64) {
         return Err(wrong("only numbers of 8, 16, 32 and 64 bits are read"));
     }
-    // Extra samples of a pixel are none of the colour's.
+    // Extra samples of a pixel are none of the color's.
     let samples = decoder.find_tag_unsigned::<u64>(Tag::SamplesPerPixel);
     if samples.map_err(damaged)?.unwrap_or(1) > MOST_CHANNELS {
         return Err(wrong("it has more than 64 channels"));

@@ -1,7 +1,7 @@
 //! What can be wrong with a saved state, said so that a user can mend it.
 
 use crate::{
-    models::memory::MemoryError,
+    models::solver_state::StateError,
     terrain::{SettingsError, TerrainError},
 };
 use std::path::PathBuf;
@@ -51,13 +51,13 @@ pub enum SaveError {
     Settings(#[from] SettingsError),
     /// No solver can go on from that.
     #[error(transparent)]
-    Memory(#[from] MemoryError),
+    Memory(#[from] StateError),
     /// There is nothing to save.
     #[error("there is no terrain to save")]
     NoTerrain,
     /// The GPU runs the models, and not all of it is in the terrain yet.
     #[error(
-        "the GPU is ahead of the terrain: ask for everything by `ReadBack` and save at `MirrorWhole`"
+        "the GPU is ahead of the terrain: ask for everything by `Readback` and save at `ReadbackCompleted`"
     )]
     Behind,
     /// The world has no erosion.

@@ -1,6 +1,6 @@
 //! What a saved state says of itself, as RON: everything but planes.
 
-use super::{SaveError, SavedModel, SavedSettings, SavedSolverMemory, Spring};
+use super::{SaveError, SavedModel, SavedSettings, SavedSolverState, Spring};
 use crate::{
     forcing::{LavaSource, WaterSink, WaterSource},
     models::meander::{MeanderingRiver, Stretch},
@@ -200,7 +200,7 @@ impl ModelHeader {
             text: settings.text.clone(),
             plane: settings.plane.len() as u64,
         };
-        let solver = |solver: &SavedSolverMemory| SolverHeader {
+        let solver = |solver: &SavedSolverState| SolverHeader {
             settings: solver.settings.as_ref().map(settings),
             memory: solver.memory.len() as u64,
         };

@@ -73,7 +73,7 @@ pub struct SavedState {
 struct SavedModel {
     name: String,
     settings: SavedSettings,
-    solver: Option<SavedSolverMemory>,
+    solver: Option<SavedSolverState>,
 }
 
 /// Settings as RON, without what is too large for it.
@@ -84,7 +84,7 @@ struct SavedSettings {
 }
 
 #[derive(Clone, Debug)]
-struct SavedSolverMemory {
+struct SavedSolverState {
     /// The solver's own settings, where the model's were changed since its last
     /// step.
     settings: Option<SavedSettings>,
@@ -335,7 +335,7 @@ impl SavedModel {
         };
         let own = settings(header.settings, body)?;
         let solver = match header.solver {
-            Some(solver) => Some(SavedSolverMemory {
+            Some(solver) => Some(SavedSolverState {
                 settings: match solver.settings {
                     Some(other) => Some(settings(other, body)?),
                     None => None,

@@ -1,7 +1,7 @@
 //! Models in a saved state: their settings as text, and what their solvers
 //! remember.
 
-use super::{SaveError, SavedModel, SavedSettings, SavedSolverMemory};
+use super::{SaveError, SavedModel, SavedSettings, SavedSolverState};
 use crate::{
     forcing::{EvaporationSolver, RainPattern, RainSolver},
     models::{
@@ -134,12 +134,12 @@ impl SavedModel {
         terrain: &Terrain,
     ) -> Result<Self, SaveError> {
         let solver = match solver {
-            Some(solver) => Some(SavedSolverMemory {
+            Some(solver) => Some(SavedSolverState {
                 settings: match solver.settings() {
                     same if same == settings => None,
                     other => Some(SavedSettings::of::<S>(other)?),
                 },
-                memory: solver.remember(terrain),
+                memory: solver.save_state(terrain),
             }),
             None => None,
         };
@@ -165,7 +165,7 @@ impl SavedModel {
             Some(others) => S::new(others.open::<S>()?, terrain.grid())?,
             None => new,
         };
-        solver.recall(&saved.memory, terrain)?;
+        solver.load_state(&saved.memory, terrain)?;
         Ok((settings, Some(solver)))
     }
 }

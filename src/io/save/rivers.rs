@@ -104,7 +104,7 @@ impl SavedRiver {
         // What is wrong is said better than by the memory.
         stretch.check_on(settings, &place, terrain.grid())?;
         let memory = &running.memory;
-        let river = RiverStretch::recall(settings.clone(), stretch, &place, memory, terrain)?;
+        let river = RiverStretch::load_state(settings.clone(), stretch, &place, memory, terrain)?;
         Ok(Some(river))
     }
 
@@ -132,7 +132,7 @@ impl SavedRiver {
             place: Some(*river.place()).filter(|place| *place != self.place()),
             stretch: Some(*river.stretch()).filter(|stretch| *stretch != self.stretch),
             settings: Some(settings).filter(|own| **own != self.settings).cloned(),
-            memory: river.remember_for(terrain, copy),
+            memory: river.save_state_for(terrain, copy),
         }
     }
 

@@ -9,7 +9,7 @@ const WEIGHT_STEPS: f32 = 8_388_608.0;
 /// Cone-shaped weights that sum to one.
 #[derive(Clone, Debug)]
 pub(super) struct Brush {
-    /// Cells from the centre to the outermost row or column.
+    /// Cells from the center to the outermost row or column.
     reach: usize,
     /// Padded length of a row of weights.
     pitch: usize,
@@ -72,7 +72,7 @@ impl Brush {
         self.pitch
     }
 
-    /// Weight of the centre: the largest share that one cell gets.
+    /// Weight of the center: the largest share that one cell gets.
     pub fn peak(&self) -> f32 {
         self.weights[self.reach * self.pitch + self.reach]
     }

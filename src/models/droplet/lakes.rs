@@ -11,7 +11,7 @@
 //!
 //! [`Streams`]: super::Streams
 
-use crate::models::memory::{MemoryError, MemoryReader, MemoryWriter};
+use crate::models::solver_state::{StateError, StateReader, StateWriter};
 use bevy::math::Vec2;
 
 /// The coarse grid has at most so many cells a side.
@@ -201,7 +201,7 @@ impl Lakes {
     }
 
     /// Writes the lakes: they are older than the ground.
-    pub fn remember(&self, memory: &mut MemoryWriter) {
+    pub fn save_state(&self, memory: &mut StateWriter) {
         memory.count(self.factor as u64);
         memory.floats(&self.lowest.iter().map(|low| low.0).collect::<Vec<_>>());
         let places = self.lowest.iter().map(|low| low.1);
@@ -212,11 +212,11 @@ impl Lakes {
     }
 
     /// Reads lakes of a `width` × `height` ground that
-    /// [`remember`](Self::remember) wrote.
-    pub fn recall(
-        memory: &mut MemoryReader,
+    /// [`save_state`](Self::save_state) wrote.
+    pub fn load_state(
+        memory: &mut StateReader,
         (width, height): (usize, usize),
-    ) -> Result<Self, MemoryError> {
+    ) -> Result<Self, StateError> {
         let factor = memory.count()? as usize;
         if factor == 0 {
             return Ok(Self::default());

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "gpu")]
 mod gpu;
-mod memory;
+mod state;
 
 use super::{
     Droplets,
@@ -12,7 +12,7 @@ use super::{
     trace::{Bed, Physics, Scene, Sums, Traces, follow},
 };
 use crate::{
-    models::{Solver, memory::MemoryError, refresh_ground},
+    models::{Solver, refresh_ground, solver_state::StateError},
     parallel::Workers,
     terrain::{Grid, Layer, SettingsError, TILE, Terrain, add_exactly, relative_ground},
 };
@@ -108,11 +108,11 @@ impl Solver for DropletSolver {
         self.seen.1 = 0;
     }
 
-    fn remember(&self, terrain: &Terrain) -> Vec<u8> {
+    fn save_state(&self, terrain: &Terrain) -> Vec<u8> {
         self.write_memory(terrain)
     }
 
-    fn recall(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), MemoryError> {
+    fn load_state(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), StateError> {
         self.read_memory(memory, terrain)
     }
 }
@@ -641,7 +641,7 @@ fn change_row(
     }
 }
 
-/// The starts of a batch. One in the half cell outside the outermost centres is
+/// The starts of a batch. One in the half cell outside the outermost centers is
 /// moved in.
 fn starts_of(drops: usize, start: impl Fn(usize) -> Vec2, grid: &Grid) -> Vec<Vec2> {
     let last = (grid.size() - 1).as_vec2() - 1e-3;

@@ -46,7 +46,7 @@ pub(super) struct Physics {
     /// in legs.
     floor_reach: f32,
     pub brush: Brush,
-    /// Units that change the brush's centre by one metre.
+    /// Units that change the brush's center by one metre.
     units_per_metre_at_peak: f32,
     /// A hollow deeper than this is a lake. units: m
     pub lake_depth: f32,
@@ -312,7 +312,7 @@ impl Drops {
     }
 }
 
-/// Lets drops run from `starts` (grid coordinates, cell centres at whole
+/// Lets drops run from `starts` (grid coordinates, cell centers at whole
 /// numbers), records their ways and counts their visits.
 #[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
 pub(super) fn follow(

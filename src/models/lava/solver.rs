@@ -194,7 +194,7 @@ impl LavaSolver {
     fn put(&self, workers: &Workers, terrain: &mut Terrain) {
         let width = self.grid.width();
         let tiles_wide = self.grid.tiles().x as usize;
-        let lava = terrain.let_melt();
+        let lava = terrain.ensure_lava();
         let bands = lava
             .depth
             .chunks_mut(SIDE * width)

@@ -52,7 +52,7 @@ fn tell_of_steam(
     steam.write_batch(boiled.map(|Boiled { cell, volume }| {
         let place = terrain
             .grid()
-            .cell_centre((cell % width) as u32, (cell / width) as u32);
+            .cell_center((cell % width) as u32, (cell / width) as u32);
         LavaSteam {
             position: place.with_y(terrain.grid().origin().y + terrain.ground(cell)),
             volume,

@@ -19,7 +19,7 @@
 //! reaches have grown together, that way is cut to its grade in the same manner.
 
 use super::{
-    Centreline, Ground, RiverSolver, WaterParticle,
+    Centerline, Ground, RiverSolver, WaterParticle,
     grade::Grade,
     kernels::whole,
     measure::{Courses, foot, spaced},
@@ -66,7 +66,7 @@ pub struct Cutoff {
 
 /// Where the water of a river is. Counted in whole particles, so exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct WaterLedger {
+pub struct RiverWaterLedger {
     /// Let in at the sources, so far. units: m³
     pub entered: f64,
     /// Gone through sinks and over the border, so far. units: m³
@@ -77,7 +77,7 @@ pub struct WaterLedger {
     pub lakes: f64,
 }
 
-impl WaterLedger {
+impl RiverWaterLedger {
     /// What must stay zero. units: m³
     pub fn total(&self) -> f64 {
         self.stream + self.lakes + self.left - self.entered
@@ -116,7 +116,7 @@ impl<G: Ground> RiverSolver<G> {
     /// The way of the water from the first source as far down as it goes. It
     /// keeps to the channel: unlike [`course`](super::course()) it never jumps
     /// over the land between two reaches.
-    pub fn course(&self) -> Option<Centreline> {
+    pub fn course(&self) -> Option<Centerline> {
         let courses = Courses::new(&self.water.particles, &self.ground, &self.settings);
         courses.from(self.springs.first()?.source.position)
     }
@@ -132,10 +132,10 @@ impl<G: Ground> RiverSolver<G> {
     }
 
     /// Where the water is.
-    pub fn water_ledger(&self) -> WaterLedger {
+    pub fn water_ledger(&self) -> RiverWaterLedger {
         let volume = f64::from(self.settings.particle_volume);
         let lakes = self.particles() - self.water.particles.len() as u64;
-        WaterLedger {
+        RiverWaterLedger {
             entered: self.entered as f64 * volume,
             left: self.gone as f64 * volume,
             stream: self.water.particles.len() as f64 * volume,

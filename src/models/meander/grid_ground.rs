@@ -1,4 +1,4 @@
-//! The ground as a grid of heights, centred on the origin. Rows run along the
+//! The ground as a grid of heights, centerd on the origin. Rows run along the
 //! second coordinate, as in the terrain; a point is a cell.
 
 use super::{Cut, Ground, MeanderingRiver, Surface, kernels::whole};
@@ -75,7 +75,7 @@ pub struct GridGround {
 /// A rectangle that may be turned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Outline {
-    pub centre: DVec2,
+    pub center: DVec2,
     /// Unit vector along it.
     pub along: DVec2,
     /// Half its length along that, and half its width across. units: m
@@ -85,7 +85,7 @@ pub(super) struct Outline {
 impl Outline {
     #[inline]
     pub fn holds(&self, at: DVec2) -> bool {
-        let away = at - self.centre;
+        let away = at - self.center;
         away.dot(self.along).abs() <= self.half.x && away.perp_dot(self.along).abs() <= self.half.y
     }
 }
@@ -155,7 +155,7 @@ impl GridGround {
             ..outline
         };
         let inside: Vec<bool> = (0..self.heights.len())
-            .map(|cell| wider.holds(self.centre(cell)))
+            .map(|cell| wider.holds(self.center(cell)))
             .collect();
         self.outline = Some(outline);
         self.inside = inside.contains(&false).then_some(inside);
@@ -226,7 +226,7 @@ impl GridGround {
     }
 
     /// Middle of a cell. units: m
-    pub fn centre(&self, cell: usize) -> DVec2 {
+    pub fn center(&self, cell: usize) -> DVec2 {
         let (column, row) = (cell % self.width, cell / self.width);
         let middle = self.middle();
         DVec2::new(column as f64 - middle.x, row as f64 - middle.y) * self.cell

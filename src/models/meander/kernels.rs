@@ -32,7 +32,7 @@ pub(super) struct Kernels {
     pub square: f64,
     inverse_square: f64,
     inverse: f64,
-    /// The poly6 kernel at its centre. units: 1/m²
+    /// The poly6 kernel at its center. units: 1/m²
     pub peak: f64,
     spiky: f64,
     viscosity: f64,
@@ -52,7 +52,7 @@ impl Kernels {
         }
     }
 
-    /// Poly6 over its peak: 1 at the centre, 0 at the radius. Takes the squared
+    /// Poly6 over its peak: 1 at the center, 0 at the radius. Takes the squared
     /// distance, which must be below the squared radius.
     #[inline(always)]
     pub fn weight(&self, distance_squared: f64) -> f64 {
@@ -60,7 +60,7 @@ impl Kernels {
         t * t * t
     }
 
-    /// Size of the spiky kernel's gradient; it points to the centre.
+    /// Size of the spiky kernel's gradient; it points to the center.
     #[inline(always)]
     pub fn spiky_slope(&self, distance: f64) -> f64 {
         let t = 1.0 - distance * self.inverse;

@@ -32,9 +32,9 @@ impl Layout {
         stretch.check_on(settings, place, grid)?;
         let (mut outline, start) = stretch.place(place)?;
         let (first, size) = cells_around(&outline, grid)?;
-        let corner = grid.cell_centre(first.x, first.y).xz().as_dvec2();
+        let corner = grid.cell_center(first.x, first.y).xz().as_dvec2();
         let origin = corner + (size - 1).as_dvec2() * 0.5 * f64::from(grid.cell_size());
-        outline.centre -= origin;
+        outline.center -= origin;
         Ok(Self {
             grid: *grid,
             first,
@@ -78,7 +78,7 @@ impl Layout {
     pub fn intake(&self, ground: &GridGround, radius: f64) -> Vec<usize> {
         let cells = 0..self.cells();
         let takes_in = |&i: &usize| {
-            let away = ground.centre(i) - self.start;
+            let away = ground.center(i) - self.start;
             ground.is_inside(i) && away.dot(self.outline.along) <= radius
         };
         cells.filter(takes_in).collect()
@@ -92,7 +92,7 @@ pub(super) fn cells_around(
 ) -> Result<(UVec2, UVec2), SettingsError> {
     let across = outline.along.perp();
     let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)].map(|(along, side)| {
-        outline.centre + outline.along * (along * outline.half.x) + across * (side * outline.half.y)
+        outline.center + outline.along * (along * outline.half.x) + across * (side * outline.half.y)
     });
     let half = grid.extent().as_dvec2() * 0.5;
     let slack = 1e-3 * f64::from(grid.cell_size());

@@ -34,7 +34,7 @@ impl Tally {
 
 /// The way of the water from the first place to the last.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Centreline {
+pub struct Centerline {
     /// Places along it, about evenly spaced. units: m
     pub points: Vec<DVec2>,
     /// Length of the shortest path through the water. units: m
@@ -50,7 +50,7 @@ pub struct Centreline {
 /// It knows nothing of the ground: where two reaches come as near as the links
 /// are long, it takes the short cut. [`RiverSolver::course`](super::RiverSolver::course)
 /// goes round.
-pub fn course(water: &[WaterParticle], radius: f64, from: DVec2, to: DVec2) -> Option<Centreline> {
+pub fn course(water: &[WaterParticle], radius: f64, from: DVec2, to: DVec2) -> Option<Centerline> {
     let net = Net::new(water, LONGEST_LINK * radius);
     let (start, end) = (net.nearest(from)?, net.nearest(to)?);
     let mut link = radius;
@@ -65,7 +65,7 @@ pub fn course(water: &[WaterParticle], radius: f64, from: DVec2, to: DVec2) -> O
             return None;
         }
     };
-    Some(net.centreline(&path, radius, |_, _| true))
+    Some(net.centerline(&path, radius, |_, _| true))
 }
 
 /// The water of a river on its ground, to find its courses in.
@@ -86,7 +86,7 @@ impl<'a, G: Ground> Courses<'a, G> {
 
     /// The way of the water from `from` as far down the land as it goes, round
     /// all land that stands between two reaches.
-    pub fn from(&self, from: DVec2) -> Option<Centreline> {
+    pub fn from(&self, from: DVec2) -> Option<Centerline> {
         let Self {
             net,
             ground,
@@ -111,7 +111,7 @@ impl<'a, G: Ground> Courses<'a, G> {
             .map(|i| (level(i), i))
             .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
         let path = reached.path(start, end.1)?;
-        Some(net.centreline(&path, radius, open))
+        Some(net.centerline(&path, radius, open))
     }
 }
 
@@ -213,12 +213,12 @@ impl Net {
     }
 
     /// The middle of the water along a path.
-    fn centreline(
+    fn centerline(
         &self,
         path: &[usize],
         radius: f64,
         open: impl Fn(usize, usize) -> bool,
-    ) -> Centreline {
+    ) -> Centerline {
         let at = |i: &usize| self.places[*i];
         let steps = path.windows(2).map(|p| at(&p[0]).distance(at(&p[1])));
         // The path cuts corners; the middle of the water around it does not.
@@ -232,7 +232,7 @@ impl Net {
             beside.iter().map(|other| other.1).sum::<DVec2>() / beside.len() as f64
         };
         let middles: Vec<DVec2> = path.iter().map(middle).collect();
-        Centreline {
+        Centerline {
             points: smoothed(&spaced(&middles, 0.5 * radius), 3),
             length: steps.sum(),
             straight: match (path.first(), path.last()) {
@@ -285,7 +285,7 @@ fn smoothed(line: &[DVec2], reach: usize) -> Vec<DVec2> {
     (0..line.len()).map(mean).collect()
 }
 
-impl Centreline {
+impl Centerline {
     /// Length of the river for each metre of its valley: 1 if straight; a
     /// meandering river has 1.5 and more.
     pub fn sinuosity(&self) -> f64 {

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Ground, at each point that water reaches, every `interval`; `w` is the
-//! kernel sum, `u` the mean velocity, `c` the centre of the water in reach:
+//! kernel sum, `u` the mean velocity, `c` the center of the water in reach:
 //!
 //! ```text
 //! bend = ramp(|κ|, curve_start … curve_full)        outward = −sign(κ)·left(u)
@@ -45,7 +45,6 @@ mod ground;
 mod kernels;
 mod layout;
 mod measure;
-mod memory;
 mod mesh_ground;
 mod neighbours;
 mod oxbow;
@@ -54,15 +53,16 @@ pub(crate) mod plugin;
 mod sediment;
 mod solver;
 mod springs;
+mod state;
 mod stream;
 mod stretch;
 mod water;
 
 pub use curve::CurveSignal;
-pub use cutoff::{Cutoff, WaterLedger};
+pub use cutoff::{Cutoff, RiverWaterLedger};
 pub use grid_ground::{GridGround, GroundError, SidewaysRule};
 pub use ground::{Cut, Ground, Surface};
-pub use measure::{Centreline, Tally, course};
+pub use measure::{Centerline, Tally, course};
 pub use mesh_ground::{MeshDetail, MeshGround, RemeshTally};
 pub use oxbow::OxbowLake;
 pub use plain::Plain;

@@ -241,7 +241,7 @@ impl Plain {
         let lowest = (0..rows).map(bed).fold(f64::INFINITY, f64::min);
         let low: Vec<f64> = (0..rows)
             .filter(|&row| bed(row) <= lowest + 1e-9)
-            .map(|row| ground.centre(row * width).y)
+            .map(|row| ground.center(row * width).y)
             .collect();
         let middle = 0.5 * (low[0] + low[low.len() - 1]);
         river.add_source(RiverSource {

@@ -46,8 +46,8 @@ pub struct SedimentParticle {
     pub id: u64,
     /// Kernel sum of the water here; zero when it lost the water.
     pub(super) amount: f64,
-    /// Distance from the centre of the water in reach. units: m
-    pub(super) off_centre: f64,
+    /// Distance from the center of the water in reach. units: m
+    pub(super) off_center: f64,
 }
 
 /// A cut that looks for someone to carry it.
@@ -113,7 +113,7 @@ impl Sediment {
             age: 0.0,
             id: self.next_id,
             amount: felt.amount,
-            off_centre: felt.centre.length(),
+            off_center: felt.center.length(),
         });
         self.next_id += 1;
     }
@@ -165,7 +165,7 @@ impl Sediment {
                 velocity,
                 age: own.age + dt,
                 amount: felt.amount,
-                off_centre: felt.centre.length(),
+                off_center: felt.center.length(),
                 ..*own
             }
         });
@@ -212,7 +212,7 @@ impl Sediment {
                     if volume > 0.0 {
                         // There is water, or there would be no cut.
                         let felt = felt(wanted.at).unwrap_or_default();
-                        self.add(wanted.at + felt.centre * INTO_WATER, volume, &felt);
+                        self.add(wanted.at + felt.center * INTO_WATER, volume, &felt);
                     }
                     volume
                 }
@@ -282,7 +282,7 @@ impl Sediment {
             // stream is all edge by its kernel sum: it must not be dammed,
             // so the middle of the water is main flow too.
             let edge =
-                own.amount < f64::from(settings.bar_edge) && own.off_centre > EDGE * k.radius;
+                own.amount < f64::from(settings.bar_edge) && own.off_center > EDGE * k.radius;
             let dry = own.amount <= 0.0;
             // Nor must the middle of the channel, where the water is gone or
             // thin for a while.
@@ -343,7 +343,7 @@ impl Sediment {
         }
         let within = f64::from(settings.settling) * dt;
         let share = within / (1.0 + within);
-        let slow = f64::from(settings.settling_speed) * (1.0 + 4.0 / k.radius * own.off_centre);
+        let slow = f64::from(settings.settling_speed) * (1.0 + 4.0 / k.radius * own.off_center);
         if own.velocity.length() < slow || own.age > f64::from(settings.lifetime) {
             return share;
         }
@@ -398,7 +398,7 @@ impl Sediment {
                 age: mean(a.age, b.age),
                 id: a.id.min(b.id),
                 amount: mean(a.amount, b.amount),
-                off_centre: mean(a.off_centre, b.off_centre),
+                off_center: mean(a.off_center, b.off_center),
             };
             self.particles[other].volume = 0.0;
         }

@@ -461,8 +461,8 @@ impl<G: Ground> RiverSolver<G> {
             }
             let bend = settings.bend(felt.curve);
             let outward = left(felt.velocity) * (-bend / speed);
-            // The centre is given as seen from the point.
-            let off = -felt.centre.dot(outward) / self.kernels.radius;
+            // The center is given as seen from the point.
+            let off = -felt.center.dot(outward) / self.kernels.radius;
             let (side, outer) = if bend == 0.0 {
                 (0.5, None)
             } else {

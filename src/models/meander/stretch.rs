@@ -109,10 +109,10 @@ impl Stretch {
         }
         let along = forward.normalize();
         let half = DVec2::new(f64::from(self.length), f64::from(self.width)) * 0.5;
-        let centre = start + along * half.x;
+        let center = start + along * half.x;
         Ok((
             Outline {
-                centre,
+                center,
                 along,
                 half,
             },
@@ -581,8 +581,8 @@ impl RiverStretch {
         let mut cells = Vec::new();
         for y in from.y..=to.y {
             for x in from.x..=to.x {
-                let centre = self.grid.cell_centre(x, y).xz().as_dvec2() - self.origin;
-                let square = centre.distance_squared(at);
+                let center = self.grid.cell_center(x, y).xz().as_dvec2() - self.origin;
+                let square = center.distance_squared(at);
                 if square < kernels.square {
                     cells.push((self.grid.index(x, y), kernels.weight(square)));
                 }

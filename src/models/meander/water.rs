@@ -48,8 +48,8 @@ pub(super) struct Felt {
     /// Kernel sum: about 1 at the edge of a stream, 0 in the dry.
     pub amount: f64,
     pub velocity: DVec2,
-    /// From the place to the centre of the water in reach.
-    pub centre: DVec2,
+    /// From the place to the center of the water in reach.
+    pub center: DVec2,
     pub curve: f64,
 }
 
@@ -62,7 +62,7 @@ impl Felt {
         }
         let share = 1.0 / self.amount;
         self.velocity *= share;
-        self.centre *= share;
+        self.center *= share;
         self.curve *= share;
         Some(self)
     }
@@ -76,7 +76,7 @@ pub(super) const LANES: usize = 4;
 struct Sums {
     amount: [f64; LANES],
     velocity: [[f64; LANES]; 2],
-    centre: [[f64; LANES]; 2],
+    center: [[f64; LANES]; 2],
     curve: [f64; LANES],
 }
 
@@ -86,7 +86,7 @@ impl Sums {
         let felt = Felt {
             amount: self.amount[lane],
             velocity: pair(&self.velocity),
-            centre: pair(&self.centre),
+            center: pair(&self.center),
             curve: self.curve[lane],
         };
         felt.averaged()
@@ -117,8 +117,8 @@ fn add_terms(
             all.amount[i] += whole(weight[i]);
             all.velocity[0][i] += whole(own.velocity.x * weight[i]);
             all.velocity[1][i] += whole(own.velocity.y * weight[i]);
-            all.centre[0][i] += whole(away_x[i] * weight[i]);
-            all.centre[1][i] += whole(away_y[i] * weight[i]);
+            all.center[0][i] += whole(away_x[i] * weight[i]);
+            all.center[1][i] += whole(away_y[i] * weight[i]);
             all.curve[i] += whole(own.curve * weight[i]);
         }
     }
@@ -175,7 +175,7 @@ impl Water {
                 let weight = kernels.weight(square);
                 felt.amount += whole(weight);
                 felt.velocity += whole2(particle.velocity * weight);
-                felt.centre += whole2(offset * weight);
+                felt.center += whole2(offset * weight);
                 felt.curve += whole(particle.curve * weight);
                 if square < least {
                     (nearest, least) = (offset, square);

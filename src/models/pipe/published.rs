@@ -19,9 +19,8 @@
 
 use crate::{
     models::{
-        least,
-        memory::{MemoryError, MemoryReader, MemoryWriter},
-        most,
+        least, most,
+        solver_state::{StateError, StateReader, StateWriter},
     },
     parallel::Workers,
     terrain::{FILM, Flow, Grid, SettingsError, TILE, Terrain, add_exactly, in_range},
@@ -134,14 +133,14 @@ impl PublishedState {
     }
 
     /// Writes what the next step depends on: the outflow.
-    pub(super) fn remember(&self, memory: &mut MemoryWriter) {
+    pub(super) fn save_state(&self, memory: &mut StateWriter) {
         for plane in &self.flux {
             memory.floats(plane);
         }
     }
 
-    /// Reads what [`remember`](Self::remember) wrote.
-    pub(super) fn recall(memory: &mut MemoryReader, grid: &Grid) -> Result<Self, MemoryError> {
+    /// Reads what [`save_state`](Self::save_state) wrote.
+    pub(super) fn load_state(memory: &mut StateReader, grid: &Grid) -> Result<Self, StateError> {
         let mut planes = [const { Vec::new() }; 4];
         for plane in &mut planes {
             *plane = memory.floats(grid.cells())?;

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     models::{
         Solver,
-        memory::{MemoryError, MemoryReader, MemoryWriter},
+        solver_state::{StateError, StateReader, StateWriter},
     },
     parallel::Workers,
     terrain::{Border, FILM, Flow, Grid, Layer, SettingsError, Terrain, relative_ground},
@@ -98,7 +98,7 @@ impl Solver for PipeSolver {
         if !(self.grid.matches(terrain.grid()) && dt > 0.0 && dt.is_finite()) {
             return;
         }
-        terrain.let_flow();
+        terrain.ensure_flow();
         if let Some(settings) = &self.settings.published {
             let new = || PublishedState::new(&self.grid);
             let state = self.published.get_or_insert_with(new);
@@ -142,8 +142,8 @@ impl Solver for PipeSolver {
         self.lost
     }
 
-    fn remember(&self, terrain: &Terrain) -> Vec<u8> {
-        let mut memory = MemoryWriter::default();
+    fn save_state(&self, terrain: &Terrain) -> Vec<u8> {
+        let mut memory = StateWriter::default();
         let knows = self.seen.0 == terrain.id.get();
         memory.count(knows.into());
         if knows {
@@ -153,13 +153,13 @@ impl Solver for PipeSolver {
         }
         memory.count(self.published.is_some().into());
         if let Some(published) = &self.published {
-            published.remember(&mut memory);
+            published.save_state(&mut memory);
         }
         memory.finish()
     }
 
-    fn recall(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), MemoryError> {
-        let mut memory = MemoryReader::new(Self::NAME, memory);
+    fn load_state(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), StateError> {
+        let mut memory = StateReader::new(Self::NAME, memory);
         let mut new = Self::with(self.settings.clone(), self.grid);
         memory.ensure(self.grid.matches(terrain.grid()), "the land is another")?;
         if memory.count()? != 0 {
@@ -173,7 +173,7 @@ impl Solver for PipeSolver {
             }
         }
         if memory.count()? != 0 {
-            new.published = Some(PublishedState::recall(&mut memory, &self.grid)?);
+            new.published = Some(PublishedState::load_state(&mut memory, &self.grid)?);
         }
         memory.finish()?;
         *self = new;

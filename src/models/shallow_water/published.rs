@@ -18,7 +18,7 @@
 //! ground) out of nothing: the ledger books it as lost, with a minus.
 
 use crate::{
-    models::memory::{MemoryError, MemoryReader, MemoryWriter},
+    models::solver_state::{StateError, StateReader, StateWriter},
     terrain::{Grid, SettingsError, in_range},
 };
 use bevy::prelude::*;
@@ -95,13 +95,13 @@ impl History {
         }
     }
 
-    pub fn remember(&self, memory: &mut MemoryWriter) {
+    pub fn save_state(&self, memory: &mut StateWriter) {
         memory.count(self.solves.into());
         memory.floats(&self.water);
         memory.floats(&self.regolith);
     }
 
-    pub fn recall(memory: &mut MemoryReader, grid: &Grid) -> Result<Self, MemoryError> {
+    pub fn load_state(memory: &mut StateReader, grid: &Grid) -> Result<Self, StateError> {
         let solves = memory.count()?;
         let solves = u32::try_from(solves).map_err(|_| memory.fault("too many solves"))?;
         Ok(Self {

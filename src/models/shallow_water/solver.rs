@@ -10,7 +10,7 @@ use super::{
 use crate::{
     models::{
         Solver,
-        memory::{MemoryError, MemoryReader, MemoryWriter},
+        solver_state::{StateError, StateReader, StateWriter},
     },
     parallel::Workers,
     terrain::{Border, Borders, Flow, Grid, Layer, SettingsError, TILE, Terrain, relative_ground},
@@ -107,7 +107,7 @@ impl Solver for ShallowWaterSolver {
         if !(self.grid.matches(terrain.grid()) && dt > 0.0 && dt.is_finite()) {
             return;
         }
-        terrain.let_flow();
+        terrain.ensure_flow();
         if !(is_wet(terrain) || has_sea(terrain.borders())) {
             self.rest(terrain);
             return;
@@ -134,26 +134,26 @@ impl Solver for ShallowWaterSolver {
         // Every solve looks at the terrain anew; turns and time go on.
     }
 
-    fn remember(&self, _: &Terrain) -> Vec<u8> {
-        let mut memory = MemoryWriter::default();
+    fn save_state(&self, _: &Terrain) -> Vec<u8> {
+        let mut memory = StateWriter::default();
         memory.count(self.columns_first.into());
         memory.real(self.elapsed);
         memory.count(self.history.is_some().into());
         if let Some(history) = &self.history {
-            history.remember(&mut memory);
+            history.save_state(&mut memory);
         }
         memory.finish()
     }
 
-    fn recall(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), MemoryError> {
-        let mut memory = MemoryReader::new(Self::NAME, memory);
+    fn load_state(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), StateError> {
+        let mut memory = StateReader::new(Self::NAME, memory);
         memory.ensure(self.grid.matches(terrain.grid()), "the land is another")?;
         let columns_first = memory.count()? != 0;
         let elapsed = memory.real()?;
         memory.ensure(elapsed >= 0.0, "the time is none")?;
         let history = match memory.count()? {
             0 => None,
-            _ => Some(History::recall(&mut memory, &self.grid)?),
+            _ => Some(History::load_state(&mut memory, &self.grid)?),
         };
         memory.finish()?;
         *self = Self {

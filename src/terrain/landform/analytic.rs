@@ -22,7 +22,7 @@ pub struct TiltedPlane {
     /// The compass direction of downhill: 0 is north (world −Z), 90 east (world +X), 180 south,
     /// units: °.
     pub downhill: f64,
-    /// The elevation at the centre, units: m.
+    /// The elevation at the center, units: m.
     pub base: f64,
 }
 
@@ -192,7 +192,7 @@ impl Landform for SineWaves {
     }
 }
 
-/// A square basin of four planes that slope to its centre, on level ground (Mei et al. 2007,
+/// A square basin of four planes that slope to its center, on level ground (Mei et al. 2007,
 /// figure 5).
 #[derive(Clone, Debug, PartialEq, Reflect)]
 #[reflect(Default)]
@@ -202,11 +202,11 @@ impl Landform for SineWaves {
     serde(default, deny_unknown_fields)
 )]
 pub struct FourSlopeBasin {
-    /// How far the centre lies below the rim, units: m.
+    /// How far the center lies below the rim, units: m.
     pub depth: f64,
-    /// The distance from the centre to each of the four sides of the rim, units: m.
+    /// The distance from the center to each of the four sides of the rim, units: m.
     pub half_width: f64,
-    /// The elevation of the centre, units: m.
+    /// The elevation of the center, units: m.
     pub base: f64,
 }
 

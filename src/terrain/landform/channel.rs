@@ -27,7 +27,7 @@ pub struct WindingChannel {
     pub meander_amplitude: f64,
     /// The length of one full meander along the valley, units: m.
     pub meander_wavelength: f64,
-    /// The elevation of the land at the centre, units: m.
+    /// The elevation of the land at the center, units: m.
     pub base: f64,
 }
 
@@ -54,7 +54,7 @@ impl WindingChannel {
         with_base => base: f64,
     }
 
-    /// Where the channel's centre line crosses the row at `y` metres: its x, and how far x changes
+    /// Where the channel's center line crosses the row at `y` metres: its x, and how far x changes
     /// per metre of y.
     fn course(&self, y: f64) -> (f64, f64) {
         let waves = y / self.meander_wavelength;

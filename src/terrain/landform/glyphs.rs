@@ -6,7 +6,7 @@ use bevy::math::DVec2;
 enum Piece {
     /// Straight lines from point to point.
     Lines(&'static [(f64, f64)]),
-    /// A piece of an ellipse: its centre, its radii, and the angles it runs from and to in
+    /// A piece of an ellipse: its center, its radii, and the angles it runs from and to in
     /// degrees, 0 to the right and 90 down.
     Arc((f64, f64), (f64, f64), (f64, f64)),
 }
@@ -23,14 +23,14 @@ pub(super) fn glyph(character: char) -> Option<(Vec<Segment>, f64)> {
     for piece in pieces {
         let points: Vec<DVec2> = match piece {
             Lines(points) => points.iter().map(|&p| p.into()).collect(),
-            Arc(centre, radii, (from, to)) => {
+            Arc(center, radii, (from, to)) => {
                 let steps = ((to - from).abs() / 15.0).ceil().max(1.0) as u32;
                 (0..=steps)
                     .map(|step| {
                         let share = f64::from(step) / f64::from(steps);
                         let angle = (from + (to - from) * share).to_radians();
                         let way = DVec2::new(libm::cos(angle), libm::sin(angle));
-                        DVec2::from(*centre) + DVec2::from(*radii) * way
+                        DVec2::from(*center) + DVec2::from(*radii) * way
                     })
                     .collect()
             }

@@ -19,7 +19,7 @@ pub struct Island<L> {
     pub land: L,
     /// Another seed gives another coast.
     pub seed: u32,
-    /// Everything farther from the centre than this is sea floor, units: m.
+    /// Everything farther from the center than this is sea floor, units: m.
     pub radius: f64,
     /// The width of the belt in which the land falls off to the sea floor, units: m.
     pub falloff: f64,

@@ -77,7 +77,7 @@ impl Letters {
         with_seed => seed: u32,
     }
 
-    /// The strokes in metres from the centre, and the factor they were shrunk by.
+    /// The strokes in metres from the center, and the factor they were shrunk by.
     fn strokes(&self, extent: DVec2) -> (Vec<Segment>, f64) {
         // Flanks of neighbouring letters leave a valley between them.
         let gap = 0.08 + self.stroke_width / self.size;

@@ -32,12 +32,12 @@ pub use warp::Warped;
 use bevy::math::DVec2;
 
 /// The elevation of one prepared landform: metres above the datum at a point in metres from the
-/// terrain's centre.
+/// terrain's center.
 pub type Sampler<'a> = Box<dyn Fn(DVec2) -> f64 + Send + Sync + 'a>;
 
 /// The shape of a piece of land: elevation as a function of position.
 ///
-/// Positions are metres from the terrain's centre; x runs east (grid x) and y runs south (grid
+/// Positions are metres from the terrain's center; x runs east (grid x) and y runs south (grid
 /// rows, world +Z). Wrappers such as [`Warped`] and [`Island`] take any landform, also a
 /// `Box<dyn Landform>` or a reference.
 ///
@@ -57,7 +57,7 @@ pub trait Landform: Send + Sync {
     fn check(&self) -> Result<(), LandformError>;
 
     /// Prepares noise tables once and returns the elevation, in metres, at a point in metres from
-    /// the centre. `extent` is the width and depth of the land in metres.
+    /// the center. `extent` is the width and depth of the land in metres.
     ///
     /// Settings that [`check`](Self::check) rejects give a meaningless land (possibly NaN), but
     /// no panic.

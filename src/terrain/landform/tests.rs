@@ -281,7 +281,7 @@ fn sine_waves_have_their_amplitude_and_wavelength() {
 }
 
 #[test]
-fn basin_is_lowest_at_its_centre_and_slopes_evenly() {
+fn basin_is_lowest_at_its_center_and_slopes_evenly() {
     let basin = FourSlopeBasin::default();
     for (point, height) in sample(&basin, 41) {
         assert!(height > 0.0 || point == DVec2::ZERO, "at {point}");

@@ -29,7 +29,7 @@ pub struct Valley {
     pub flank_height: f64,
     /// Whether the upper end is closed by such a flank too.
     pub closed: bool,
-    /// The elevation of the floor at the centre, units: m.
+    /// The elevation of the floor at the center, units: m.
     pub base: f64,
     /// How high hills rise and sink on the rims, less and less down to the floor, 0 for even
     /// flanks, units: m.

@@ -5,7 +5,7 @@
 //! all levels together keep within a number of triangles; see [`Detail`].
 //!
 //! Nothing tears: on the line between two chunks both draw the vertices of the
-//! coarser one. And nothing flashes: position, normal and colour of the ground
+//! coarser one. And nothing flashes: position, normal and color of the ground
 //! at a vertex are those of full resolution at any level. The water's surface
 //! between far vertices needs a rule of its own for each level; a vertex goes by
 //! that of the coarsest chunk that it belongs to, so all of them agree.

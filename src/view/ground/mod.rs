@@ -6,13 +6,13 @@
 //!
 //! | attribute | holds |
 //! |---|---|
-//! | `ATTRIBUTE_COLOR` | colour by the [`Palette`](super::Palette) or the overlay; alpha is 0.75 on dry, even ground, up to 1 on crests, down to 0.5 in gullies, and falls to 0 below water |
+//! | `ATTRIBUTE_COLOR` | color by the [`Palette`](super::Palette) or the overlay; alpha is 0.75 on dry, even ground, up to 1 on crests, down to 0.5 in gullies, and falls to 0 below water |
 //! | `ATTRIBUTE_UV_1` | thickness of loose ground, m; change since the view first saw the land, m |
 //!
 //! A material of your own takes the place of this one: insert it on the chunks
 //! and remove their `MeshMaterial3d<GroundMaterial>`.
 
-use super::{Overlay, Quality, TerrainView, coat::Coat, colours::PaletteUniform, mesh::Baseline};
+use super::{Overlay, Quality, TerrainView, coat::Coat, colors::PaletteUniform, mesh::Baseline};
 use crate::terrain::Grid;
 use bevy::{
     asset::embedded_asset,

@@ -9,7 +9,7 @@
     pbr_fragment::pbr_input_from_standard_material,
     pbr_functions::alpha_discard,
 }
-#import bevy_erode::view::colours::{Palette, Spot, paint, variation}
+#import bevy_erode::view::colors::{Palette, Spot, paint, variation}
 
 #ifdef PREPASS_PIPELINE
 #import bevy_pbr::{
@@ -26,7 +26,7 @@
 struct Look {
     palette: Palette,
     // Sizes of grain that are drawn, each half of the one before; none paints
-    // the vertex colours alone.
+    // the vertex colors alone.
     octaves: u32,
     // Whether deposits have pebbles.
     pebbles: u32,
@@ -180,9 +180,9 @@ fn pebbles(place: vec2<f32>, size: f32) -> vec3<f32> {
         for (var x = -1; x <= 1; x += 1) {
             let cell = base + vec2(x, y);
             let hash = hash2(cell);
-            let centre = vec2<f32>(cell) + 0.5
+            let center = vec2<f32>(cell) + 0.5
                 + 0.7 * (vec2(f32(hash & 0xFFFFu), f32(hash >> 16u)) / 65536.0 - 0.5);
-            let to = at - centre;
+            let to = at - center;
             let distance = dot(to, to);
             if distance < nearest {
                 nearest = distance;
@@ -239,14 +239,14 @@ fn fragment(in: VertexOutput, @builtin(front_facing) is_front: bool) -> Fragment
         // Snow lies smooth over what is below.
         slope *= 1.0 - 0.7 * ground.snow;
         tone *= 1.0 - 0.8 * ground.snow;
-        var colour = ground.colour * (1.0 + tone);
+        var color = ground.color * (1.0 + tone);
         // Plants are not one green.
         let dry = clamp(0.5 + soil.x + (vary.y - 0.5), 0.0, 1.0);
-        let meadow = colour * mix(vec3(0.82, 1.0, 0.80), vec3(1.22, 1.02, 0.86), dry);
-        colour = mix(colour, meadow, ground.green * (1.0 - ground.snow));
-        // What a game made of the base: its colour and its texture.
+        let meadow = color * mix(vec3(0.82, 1.0, 0.80), vec3(1.22, 1.02, 0.86), dry);
+        color = mix(color, meadow, ground.green * (1.0 - ground.snow));
+        // What a game made of the base: its color and its texture.
         let tint = pbr.material.base_color.rgb / max(in.color.rgb, vec3(1e-4));
-        pbr.material.base_color = vec4(max(colour, vec3(0.0)) * tint, 1.0);
+        pbr.material.base_color = vec4(max(color, vec3(0.0)) * tint, 1.0);
         let bent = slope - normal * dot(slope, normal);
         pbr.N = normalize(normal - bent * (1.0 - 0.6 * spot.wet));
         // Wet ground is smooth and mirrors a little, snow glitters.

@@ -37,7 +37,7 @@ pub struct LavaChunk {
 
 /// How lava is drawn. Changing it repaints the lava.
 ///
-/// Colours are linear RGB.
+/// Colors are linear RGB.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 pub struct LavaView {

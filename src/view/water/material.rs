@@ -1,4 +1,4 @@
-//! The default material of water: Bevy's own, with colours by depth, ripples
+//! The default material of water: Bevy's own, with colors by depth, ripples
 //! that drift with the flow, and foam.
 
 use super::WaterView;

@@ -311,7 +311,7 @@ mod tests {
         let mut terrain = Terrain::from_heights(size, 1.0, place.clone().map(ground).collect())
             .and_then(|terrain| terrain.with_layer(Layer::Water, place.map(wet).collect()))
             .expect("valid");
-        terrain.let_flow();
+        terrain.ensure_flow();
         if let Some(flow) = terrain.layers_mut().flow {
             flow.east[27..36].fill(discharge);
             flow.west_border[3] = discharge;
@@ -362,7 +362,7 @@ mod tests {
             let mut terrain = Terrain::flat(size, 1.0)
                 .and_then(|terrain| terrain.with_layer(Layer::Water, depths.collect()))
                 .expect("valid");
-            terrain.let_flow();
+            terrain.ensure_flow();
             if let Some(flow) = terrain.layers_mut().flow {
                 for discharge in flow.south.iter_mut().skip(column).step_by(130) {
                     *discharge = 1.0;

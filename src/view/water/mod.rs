@@ -1,7 +1,7 @@
 //! The water's surface: what it looks like, and the chunks that draw it.
 //!
 //! Wherever there is water, an entity marked [`WaterChunk`] draws it, 64 × 64
-//! quads like the ground's. Vertices are cell centres. Beside position and
+//! quads like the ground's. Vertices are cell centers. Beside position and
 //! normal they carry what a water material wants to know:
 //!
 //! | attribute | x | y |
@@ -34,7 +34,7 @@ pub struct WaterChunk {
 
 /// How water is drawn. Changing it repaints the water.
 ///
-/// Colours are linear RGB, as light would bring them back.
+/// Colors are linear RGB, as light would bring them back.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 pub struct WaterView {
@@ -86,10 +86,10 @@ impl Default for WaterView {
 }
 
 impl WaterView {
-    /// The colour of water seen from above and how much of the ground it
+    /// The color of water seen from above and how much of the ground it
     /// hides, by its depth in metres and its share of sediment. The material
     /// paints the same, and adds light, ripples and foam.
-    pub fn colour(&self, depth: f32, share: f32) -> LinearRgba {
+    pub fn color(&self, depth: f32, share: f32) -> LinearRgba {
         if depth <= self.thinnest {
             return LinearRgba::NONE;
         }

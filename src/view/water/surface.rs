@@ -3,7 +3,7 @@
 
 use crate::{
     terrain::{Grid, Terrain},
-    view::colours::ramp,
+    view::colors::ramp,
 };
 use bevy::math::*;
 use core::ops::Range;
@@ -234,7 +234,7 @@ impl Rule {
         sum / count
     }
 
-    /// The surface at a cell's centre.
+    /// The surface at a cell's center.
     pub fn vertex(&self, cells: &impl Cells, at: UVec2) -> Vertex {
         let depth = cells.depth(at.x, at.y);
         let ground = cells.ground(at.x, at.y);

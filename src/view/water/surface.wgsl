@@ -1,4 +1,4 @@
-// Paints water: colour by depth and sediment, ripples that drift with the flow,
+// Paints water: color by depth and sediment, ripples that drift with the flow,
 // foam where it is fast. Light comes from Bevy's own material.
 #define_import_path bevy_erode::view::water::surface
 

@@ -4,7 +4,7 @@
 
 #import bevy_erode::gpu::state::{constants, FILM, LOST, RAINED, add_exactly, exactly, index, inside, tile_of, wet_bits}
 #import bevy_erode::gpu::notes::{notes, mark_water, write_number}
-#import bevy_erode::gpu::books::book
+#import bevy_erode::gpu::ledger::book
 
 @group(0) @binding(2) var<storage, read> load: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> velocity: array<vec2<f32>>;

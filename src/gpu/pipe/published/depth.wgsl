@@ -2,7 +2,7 @@
 #define_import_path bevy_erode::gpu::pipe::published::depth
 
 #import bevy_erode::gpu::state::{constants, FILM, LOST, add_exactly, exactly, index, inside}
-#import bevy_erode::gpu::books::book
+#import bevy_erode::gpu::ledger::book
 
 @group(0) @binding(2) var<storage, read> cover: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> load: array<vec2<f32>>;

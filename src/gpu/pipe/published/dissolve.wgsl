@@ -5,7 +5,7 @@
 
 #import bevy_erode::gpu::state::{constants, LOST, MOVED, add_exactly, exactly, ground_of, index, inside, tile_of}
 #import bevy_erode::gpu::notes::{notes, mark_ground}
-#import bevy_erode::gpu::books::book
+#import bevy_erode::gpu::ledger::book
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;

@@ -186,7 +186,7 @@ impl MeshGround {
             );
             if bend(inner.0, 1) || bend(inner.1, width) {
                 self.buckets
-                    .wet(grid.centre(cell), self.detail.fine, DVec2::ZERO);
+                    .wet(grid.center(cell), self.detail.fine, DVec2::ZERO);
             }
         }
     }

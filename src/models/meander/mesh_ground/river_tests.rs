@@ -3,7 +3,7 @@
 
 use super::{
     super::{
-        Centreline, MeanderingRiver, Plain, RiverSink, RiverSolver, RiverSource, WaterParticle,
+        Centerline, MeanderingRiver, Plain, RiverSink, RiverSolver, RiverSource, WaterParticle,
         course,
     },
     *,
@@ -183,7 +183,7 @@ fn cross_sections(river: &River) -> Option<CrossSection> {
 }
 
 /// The way of the water along the whole plain.
-fn measured(river: &River) -> Option<Centreline> {
+fn measured(river: &River) -> Option<Centerline> {
     let (min, max) = river.ground().bounds();
     let radius = f64::from(river.settings().radius);
     let (from, to) = (DVec2::new(min.x, 0.0), DVec2::new(max.x, 0.0));
@@ -342,7 +342,7 @@ fn grow(seed: u64) -> Grown {
     let course = measured(&river);
     let tally = river.tally();
     Grown {
-        sinuosity: course.as_ref().map_or(0.0, Centreline::sinuosity),
+        sinuosity: course.as_ref().map_or(0.0, Centerline::sinuosity),
         wavelength: course.and_then(|c| c.wavelength()).unwrap_or(0.0) / WIDTH,
         outer_by_inner: tally.outer / tally.inner,
         outside: outside_sum * every as f64 / steps as f64,

@@ -1,5 +1,5 @@
 // Sums of a workgroup, added to its account in the notes.
-#define_import_path bevy_erode::gpu::books
+#define_import_path bevy_erode::gpu::ledger
 
 #import bevy_erode::gpu::state::{constants, TERMS, add_exactly}
 #import bevy_erode::gpu::notes::{note_number, write_number}

@@ -1,6 +1,6 @@
-// Colours of the ground by material, slope and height: the module
-// `view::colours` for shaders.
-#define_import_path bevy_erode::view::colours
+// Colors of the ground by material, slope and height: the module
+// `view::colors` for shaders.
+#define_import_path bevy_erode::view::colors
 
 struct Palette {
     rock: vec4<f32>,
@@ -38,7 +38,7 @@ struct Spot {
 
 // A painted place.
 struct Ground {
-    colour: vec3<f32>,
+    color: vec3<f32>,
     // What it is made of, 0 to 1 each: all kinds of loose ground, deposits and
     // plants among it, and snow above it.
     loose: f32,
@@ -94,9 +94,9 @@ fn paint(palette: Palette, spot: Spot) -> Ground {
     var ground: Ground;
     let vary = spot.blotch - 0.5;
     let steep = ramp(spot.up + vary * 0.10, 0.86, 0.66);
-    var colour = mix(palette.rock.rgb, palette.cliff.rgb, steep);
+    var color = mix(palette.rock.rgb, palette.cliff.rgb, steep);
     let bed = value_noise(vec2(spot.relative_height * 60.0, 0.0));
-    colour *= 1.0 + (bed - 0.5) * 0.22 * (0.3 + steep);
+    color *= 1.0 + (bed - 0.5) * 0.22 * (0.3 + steep);
 
     let gentle = ramp(spot.up + vary * 0.12, 0.78, 0.93);
     let low = ramp(spot.relative_height + vary * 0.25, 0.75, 0.40);
@@ -104,13 +104,13 @@ fn paint(palette: Palette, spot: Spot) -> Ground {
     let grass = palette.grass.rgb * (0.8 + 0.4 * spot.bars);
     let earth = mix(palette.soil.rgb, grass, gentle * low);
     ground.loose = max(ramp(old_soil, 0.0, 0.4), gentle * low * 0.75);
-    colour = mix(colour, earth, ground.loose);
+    color = mix(color, earth, ground.loose);
 
     let fresh = ramp(min(spot.change, spot.soil), 0.02, palette.deposit_cover);
     let overgrown = ramp(spot.bars + vary * 0.3, 0.25, 0.65) * gentle * low * 0.85;
     let deposit = mix(palette.deposit.rgb * (0.86 + 0.28 * spot.bars), grass, overgrown);
     ground.fresh = fresh * (0.75 + 0.2 * spot.blotch);
-    colour = mix(colour, deposit, ground.fresh);
+    color = mix(color, deposit, ground.fresh);
     ground.loose = max(ground.loose, ground.fresh);
     ground.green = mix(gentle * low * ground.loose, overgrown, ground.fresh);
 
@@ -118,8 +118,8 @@ fn paint(palette: Palette, spot: Spot) -> Ground {
     let high = ramp(lies, palette.snow_line, palette.snow_line + 0.08);
     let holds = ramp(spot.up + vary * 0.1, 0.62, 0.80);
     ground.snow = high * holds;
-    colour = mix(colour, palette.snow.rgb, ground.snow);
+    color = mix(color, palette.snow.rgb, ground.snow);
     let open = 1.0 - spot.hollow * select(0.16, 0.32, spot.hollow > 0.0);
-    ground.colour = colour * (1.0 + vary * 0.16) * (1.0 - 0.35 * spot.wet) * open;
+    ground.color = color * (1.0 + vary * 0.16) * (1.0 - 0.35 * spot.wet) * open;
     return ground;
 }

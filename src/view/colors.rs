@@ -1,10 +1,10 @@
-//! Colours of the ground by material, slope and height. `colours.wgsl` says the
+//! Colors of the ground by material, slope and height. `colors.wgsl` says the
 //! same to the GPU.
 
 use super::overlay::Overlay;
 use bevy::{math::Vec2, prelude::*, render::render_resource::ShaderType};
 
-/// Colours of the ground, in linear RGB.
+/// Colors of the ground, in linear RGB.
 #[derive(Reflect, Clone, Debug, PartialEq)]
 #[reflect(Default)]
 pub struct Palette {
@@ -28,34 +28,34 @@ pub struct Palette {
     pub snow_relief: f32,
     /// Thickness at which a deposit hides what is below. units: m
     pub deposit_cover: f32,
-    /// Change of height that [`Overlay::Change`] shows in full colour. units: m
+    /// Change of height that [`Overlay::Change`] shows in full color. units: m
     pub overlay_range: f32,
-    /// Depth that [`Overlay::Depth`] shows in full colour. units: m
+    /// Depth that [`Overlay::Depth`] shows in full color. units: m
     pub depth_range: f32,
-    /// Speed that [`Overlay::Velocity`] shows in full colour. units: m/s
+    /// Speed that [`Overlay::Velocity`] shows in full color. units: m/s
     pub velocity_range: f32,
-    /// Discharge that [`Overlay::Discharge`] shows in full colour. units: m²/s
+    /// Discharge that [`Overlay::Discharge`] shows in full color. units: m²/s
     pub discharge_range: f32,
-    /// Share of sediment that [`Overlay::Sediment`] shows in full colour.
+    /// Share of sediment that [`Overlay::Sediment`] shows in full color.
     pub sediment_range: f32,
     /// Thickness of fresh deposits that [`Overlay::River`] shows in full
-    /// colour. units: m
+    /// color. units: m
     pub fresh_range: f32,
 }
 
 impl Default for Palette {
     fn default() -> Self {
-        let colour = |hex: u32| {
+        let color = |hex: u32| {
             let [_, r, g, b] = hex.to_be_bytes();
             LinearRgba::from(Srgba::rgb_u8(r, g, b))
         };
         Self {
-            rock: colour(0x8a8378),
-            cliff: colour(0x5f5a55),
-            soil: colour(0x7a6448),
-            grass: colour(0x5d6b3a),
-            deposit: colour(0xb09a74),
-            snow: colour(0xf2f4f7),
+            rock: color(0x8a8378),
+            cliff: color(0x5f5a55),
+            soil: color(0x7a6448),
+            grass: color(0x5d6b3a),
+            deposit: color(0xb09a74),
+            snow: color(0xf2f4f7),
             snow_line: 0.78,
             snow_relief: 140.0,
             deposit_cover: 1.2,
@@ -69,7 +69,7 @@ impl Default for Palette {
     }
 }
 
-/// Blotches and bars, 0 to 1, that keep colours from being flat. They depend on
+/// Blotches and bars, 0 to 1, that keep colors from being flat. They depend on
 /// the place alone, so they are made once.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Variation {
@@ -123,7 +123,7 @@ pub(super) fn hollow(below: f32) -> f32 {
     bent / (1.0 + bent.abs())
 }
 
-/// A palette for shaders, with the land that it paints; `colours.wgsl` has its twin.
+/// A palette for shaders, with the land that it paints; `colors.wgsl` has its twin.
 #[derive(ShaderType, Reflect, Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct PaletteUniform {
     rock: Vec4,
@@ -141,14 +141,14 @@ pub(crate) struct PaletteUniform {
 impl PaletteUniform {
     /// The palette for a land of some lowest height and relief above it.
     pub fn new(palette: &Palette, lowest: f32, relief: f32) -> Self {
-        let colour = |colour: LinearRgba| Vec4::new(colour.red, colour.green, colour.blue, 1.0);
+        let color = |color: LinearRgba| Vec4::new(color.red, color.green, color.blue, 1.0);
         Self {
-            rock: colour(palette.rock),
-            cliff: colour(palette.cliff),
-            soil: colour(palette.soil),
-            grass: colour(palette.grass),
-            deposit: colour(palette.deposit),
-            snow: colour(palette.snow),
+            rock: color(palette.rock),
+            cliff: color(palette.cliff),
+            soil: color(palette.soil),
+            grass: color(palette.grass),
+            deposit: color(palette.deposit),
+            snow: color(palette.snow),
             lowest,
             relief,
             snow_line: palette.snow_line_of(relief),
@@ -158,8 +158,8 @@ impl PaletteUniform {
 }
 
 impl Palette {
-    /// The colour of a vertex.
-    pub fn colour(&self, spot: &Spot, overlay: Overlay) -> LinearRgba {
+    /// The color of a vertex.
+    pub fn color(&self, spot: &Spot, overlay: Overlay) -> LinearRgba {
         let base = self.ground(spot);
         match overlay {
             Overlay::None => base,
@@ -168,7 +168,7 @@ impl Palette {
         }
     }
 
-    /// The measure that an overlay shows in full colour, in its unit.
+    /// The measure that an overlay shows in full color, in its unit.
     pub fn range(&self, overlay: Overlay) -> f32 {
         match overlay {
             Overlay::None | Overlay::Change => self.overlay_range,
@@ -187,14 +187,14 @@ impl Palette {
     }
 
     fn ground(&self, spot: &Spot) -> LinearRgba {
-        // Blotches keep borders between colours from being lines.
+        // Blotches keep borders between colors from being lines.
         let Variation { blotch, bars } = spot.variation;
         let vary = blotch - 0.5;
         let steep = ramp(spot.up + vary * 0.10, 0.86, 0.66);
-        let mut colour = self.rock.mix(&self.cliff, steep);
+        let mut color = self.rock.mix(&self.cliff, steep);
         // Beds of the rock show on steep ground.
         let bed = value_noise(Vec2::new(spot.relative_height * 60.0, 0.0));
-        colour = shade(colour, 1.0 + (bed - 0.5) * 0.22 * (0.3 + steep));
+        color = shade(color, 1.0 + (bed - 0.5) * 0.22 * (0.3 + steep));
 
         let gentle = ramp(spot.up + vary * 0.12, 0.78, 0.93);
         let low = ramp(spot.relative_height + vary * 0.25, 0.75, 0.40);
@@ -203,23 +203,23 @@ impl Palette {
         let earth = self.soil.mix(&grass, gentle * low);
         // Plants take hold on bare gentle ground too, a little.
         let cover = ramp(old_soil, 0.0, 0.4).max(gentle * low * 0.75);
-        colour = colour.mix(&earth, cover);
+        color = color.mix(&earth, cover);
 
-        // Deposits are never one colour: bars of gravel, damp and overgrown parts.
+        // Deposits are never one color: bars of gravel, damp and overgrown parts.
         let fresh = ramp(spot.change.min(spot.soil), 0.02, self.deposit_cover);
         let overgrown = ramp(bars + vary * 0.3, 0.25, 0.65) * gentle * low * 0.85;
         let deposit = shade(self.deposit, 0.86 + 0.28 * bars).mix(&grass, overgrown);
-        colour = colour.mix(&deposit, fresh * (0.75 + 0.2 * blotch));
+        color = color.mix(&deposit, fresh * (0.75 + 0.2 * blotch));
 
         // Wind sweeps crests bare, gullies keep their snow.
         let line = self.snow_line_of(spot.relief);
         let lies = spot.relative_height + vary * 0.12 + 0.03 * spot.hollow;
         let high = ramp(lies, line, line + 0.08);
         let holds = ramp(spot.up + vary * 0.1, 0.62, 0.80);
-        colour = colour.mix(&self.snow, high * holds);
+        color = color.mix(&self.snow, high * holds);
         let wet = wetness(spot.water);
         let open = openness(spot.hollow);
-        shade(colour, (1.0 + vary * 0.16) * (1.0 - 0.35 * wet) * open)
+        shade(color, (1.0 + vary * 0.16) * (1.0 - 0.35 * wet) * open)
     }
 
     /// A measure of the water over grey land.
@@ -245,16 +245,16 @@ impl Palette {
     }
 }
 
-fn grey(colour: LinearRgba) -> LinearRgba {
-    let grey = colour.luminance();
+fn grey(color: LinearRgba) -> LinearRgba {
+    let grey = color.luminance();
     LinearRgba::rgb(grey, grey, grey)
 }
 
-fn shade(colour: LinearRgba, factor: f32) -> LinearRgba {
+fn shade(color: LinearRgba, factor: f32) -> LinearRgba {
     LinearRgba::rgb(
-        colour.red * factor,
-        colour.green * factor,
-        colour.blue * factor,
+        color.red * factor,
+        color.green * factor,
+        color.blue * factor,
     )
 }
 
@@ -300,7 +300,7 @@ mod tests {
             up: 1.0,
             ..Spot::default()
         };
-        Palette::default().colour(&spot, Overlay::None).luminance()
+        Palette::default().color(&spot, Overlay::None).luminance()
     }
 
     #[test]
@@ -317,10 +317,10 @@ mod tests {
                 hollow: hollow(below),
                 ..Spot::default()
             };
-            Palette::default().colour(&spot, Overlay::None).luminance()
+            Palette::default().color(&spot, Overlay::None).luminance()
         };
         assert!(shade(0.5) < 0.85 * shade(0.0) && shade(0.0) < shade(-0.5));
-        // However deep the pit, the colour stays one.
+        // However deep the pit, the color stays one.
         assert!(hollow(1e30) <= 1.0 && hollow(-1e30) >= -1.0 && shade(1e30) > 0.0);
     }
 }

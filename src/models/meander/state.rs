@@ -12,7 +12,7 @@ use super::{
     water::Water,
 };
 use crate::{
-    models::memory::{MemoryError, MemoryReader, MemoryWriter},
+    models::solver_state::{StateError, StateReader, StateWriter},
     terrain::{StreamPatch, Terrain},
 };
 use bevy::{math::DVec2, prelude::Transform};
@@ -37,21 +37,21 @@ const LARGEST_LAKE: u64 = 1 << 32;
 /// Sums over neighbours are not larger.
 const LARGEST_SUM: f64 = 1e30;
 
-type Read<T> = Result<T, MemoryError>;
+type Read<T> = Result<T, StateError>;
 
 impl RiverStretch {
     /// What its next step depends on besides its settings, stretch and place and
-    /// the terrain that it runs on, so that what [`recall`](Self::recall)s it
+    /// the terrain that it runs on, so that what [`load_state`](Self::load_state)s it
     /// goes on with the same bits. Nothing for a terrain of another size, cell
     /// size or place.
-    pub fn remember(&self, terrain: &Terrain) -> Vec<u8> {
-        self.remember_for(terrain, terrain)
+    pub fn save_state(&self, terrain: &Terrain) -> Vec<u8> {
+        self.save_state_for(terrain, terrain)
     }
 
     /// The same, to be recalled on a copy of the terrain in which other rivers
     /// may no longer be seen.
-    pub(crate) fn remember_for(&self, terrain: &Terrain, copy: &Terrain) -> Vec<u8> {
-        let mut memory = MemoryWriter::default();
+    pub(crate) fn save_state_for(&self, terrain: &Terrain, copy: &Terrain) -> Vec<u8> {
+        let mut memory = StateWriter::default();
         if *terrain.grid() != self.grid {
             return memory.finish();
         }
@@ -65,27 +65,27 @@ impl RiverStretch {
         memory.real(self.carried_solids);
         memory.real(self.carried_water);
         memory.flag(self.passes_water_on);
-        self.river.ground.remember(&mut memory);
+        self.river.ground.save_state(&mut memory);
         put_unlike(&mut memory, &self.shown, self.river.ground.heights());
         put_unlike(&mut memory, &self.base, &self.shown);
-        self.river.remember(&mut memory);
+        self.river.save_state(&mut memory);
         memory.finish()
     }
 
-    /// The river that [remembered](Self::remember) this, with the settings,
+    /// The river that [remembered](Self::save_state) this, with the settings,
     /// stretch and place that it had, on the same terrain: the one itself, a
     /// clone or a loaded one.
     ///
     /// # Errors
     /// When the memory is not of such a river, or cannot be.
-    pub fn recall(
+    pub fn load_state(
         settings: MeanderingRiver,
         stretch: Stretch,
         place: &Transform,
         memory: &[u8],
         terrain: &Terrain,
-    ) -> Result<Self, MemoryError> {
-        let mut memory = MemoryReader::new(M, memory);
+    ) -> Result<Self, StateError> {
+        let mut memory = StateReader::new(M, memory);
         let layout = Layout::new(&settings, &stretch, place, terrain.grid());
         let layout = layout.map_err(|_| memory.fault("there is no such stretch"))?;
         let cells = layout.cells();
@@ -103,12 +103,12 @@ impl RiverStretch {
         let passes_water_on = memory.flag()?;
         let ground = layout.ground(vec![0.0; cells]);
         let mut ground = ground.map_err(|_| memory.fault("there is no such ground"))?;
-        ground.recall(&mut memory)?;
+        ground.load_state(&mut memory)?;
         let shown = levels_unlike(&mut memory, ground.heights())?;
         let base = levels_unlike(&mut memory, &shown)?;
         let mut river = RiverSolver::new(settings, ground)
             .map_err(|_| memory.fault("there is no such river"))?;
-        river.recall(&mut memory)?;
+        river.load_state(&mut memory)?;
         let is_there = river.springs.iter().any(|spring| spring.id == source.0);
         memory.ensure(is_there, "its source is none")?;
         let due: f64 = river.springs.iter().map(|spring| spring.due).sum();
@@ -129,7 +129,7 @@ impl RiverStretch {
 }
 
 impl GridGround {
-    fn remember(&self, memory: &mut MemoryWriter) {
+    fn save_state(&self, memory: &mut StateWriter) {
         let none = vec![0.0; self.heights.len()];
         put_unlike(memory, &self.heights, &none);
         put_unlike(memory, &self.soft, &none);
@@ -144,7 +144,7 @@ impl GridGround {
         }
     }
 
-    fn recall(&mut self, memory: &mut MemoryReader) -> Read<()> {
+    fn load_state(&mut self, memory: &mut StateReader) -> Read<()> {
         self.heights = levels_unlike(memory, &vec![0.0; self.heights.len()])?;
         self.soft = levels_unlike(memory, &vec![0.0; self.heights.len()])?;
         let thick = self.soft.iter().all(|soft| *soft >= 0.0);
@@ -167,7 +167,7 @@ impl GridGround {
 }
 
 impl RiverSolver<GridGround> {
-    fn remember(&self, memory: &mut MemoryWriter) {
+    fn save_state(&self, memory: &mut StateWriter) {
         for count in [
             self.next_id,
             self.next_drop,
@@ -189,20 +189,20 @@ impl RiverSolver<GridGround> {
         ] {
             memory.real(real);
         }
-        self.tally.remember(memory);
-        put_all(memory, &self.springs, Spring::remember);
+        self.tally.save_state(memory);
+        put_all(memory, &self.springs, Spring::save_state);
         put_all(memory, &self.sinks, |(id, sink), memory| {
             memory.count(*id);
             put_place(memory, sink.position);
             put_place(memory, sink.half_size);
         });
-        self.water.remember(memory);
-        self.sediment.remember(memory);
-        self.necks.remember(memory);
-        self.grade.remember(memory);
+        self.water.save_state(memory);
+        self.sediment.save_state(memory);
+        self.necks.save_state(memory);
+        self.grade.save_state(memory);
     }
 
-    fn recall(&mut self, memory: &mut MemoryReader) -> Read<()> {
+    fn load_state(&mut self, memory: &mut StateReader) -> Read<()> {
         self.next_id = memory.count()?;
         self.next_drop = memory.count()?;
         self.entered = memory.count()?;
@@ -216,8 +216,8 @@ impl RiverSolver<GridGround> {
         self.left = volume(memory)?;
         self.fed = volume(memory)?;
         self.waiting = memory.real_in(0.0..=MOST, "less than nothing waits")?;
-        self.tally = Tally::recall(memory)?;
-        self.springs = all(memory, Spring::recall)?;
+        self.tally = Tally::load_state(memory)?;
+        self.springs = all(memory, Spring::load_state)?;
         self.sinks = all(memory, |memory| {
             let id = memory.count()?;
             let sink = RiverSink {
@@ -234,16 +234,16 @@ impl RiverSolver<GridGround> {
             "a number is not given yet",
         )?;
         let reach = Reach::of(self);
-        self.water.recall(memory, &reach, self.next_drop)?;
-        self.sediment.recall(memory, &reach)?;
-        self.necks = Necks::recall(memory, &reach)?;
-        self.grade = Grade::recall(memory, &reach, &self.settings)?;
+        self.water.load_state(memory, &reach, self.next_drop)?;
+        self.sediment.load_state(memory, &reach)?;
+        self.necks = Necks::load_state(memory, &reach)?;
+        self.grade = Grade::load_state(memory, &reach, &self.settings)?;
         Ok(())
     }
 }
 
 impl Tally {
-    fn remember(&self, memory: &mut MemoryWriter) {
+    fn save_state(&self, memory: &mut StateWriter) {
         let Self {
             cut,
             outer,
@@ -255,7 +255,7 @@ impl Tally {
         }
     }
 
-    fn recall(memory: &mut MemoryReader) -> Read<Self> {
+    fn load_state(memory: &mut StateReader) -> Read<Self> {
         Ok(Self {
             cut: volume(memory)?,
             outer: volume(memory)?,
@@ -266,7 +266,7 @@ impl Tally {
 }
 
 impl Spring {
-    fn remember(&self, memory: &mut MemoryWriter) {
+    fn save_state(&self, memory: &mut StateWriter) {
         memory.count(self.id);
         memory.count(self.emitted);
         memory.real(self.due);
@@ -276,7 +276,7 @@ impl Spring {
         memory.real(self.source.rate);
     }
 
-    fn recall(memory: &mut MemoryReader) -> Read<Self> {
+    fn load_state(memory: &mut StateReader) -> Read<Self> {
         let (id, emitted) = (memory.count()?, memory.count()?);
         let due = memory.real_in(-MOST_DUE..=MOST_DUE, "a source owes too much")?;
         let source = RiverSource {
@@ -296,7 +296,7 @@ impl Spring {
 }
 
 impl Water {
-    fn remember(&self, memory: &mut MemoryWriter) {
+    fn save_state(&self, memory: &mut StateWriter) {
         put_all(memory, &self.particles, |own, memory| {
             put_place(memory, own.position);
             put_place(memory, own.velocity);
@@ -307,7 +307,7 @@ impl Water {
         });
     }
 
-    fn recall(&mut self, memory: &mut MemoryReader, reach: &Reach, drops: u64) -> Read<()> {
+    fn load_state(&mut self, memory: &mut StateReader, reach: &Reach, drops: u64) -> Read<()> {
         self.particles = all(memory, |memory| {
             let own = WaterParticle {
                 position: reach.place(memory)?,
@@ -325,19 +325,19 @@ impl Water {
 }
 
 impl Sediment {
-    fn remember(&self, memory: &mut MemoryWriter) {
+    fn save_state(&self, memory: &mut StateWriter) {
         memory.count(self.next_id);
         put_all(memory, &self.particles, |own, memory| {
             put_place(memory, own.position);
             put_place(memory, own.velocity);
-            for real in [own.volume, own.age, own.amount, own.off_centre] {
+            for real in [own.volume, own.age, own.amount, own.off_center] {
                 memory.real(real);
             }
             memory.count(own.id);
         });
     }
 
-    fn recall(&mut self, memory: &mut MemoryReader, reach: &Reach) -> Read<()> {
+    fn load_state(&mut self, memory: &mut StateReader, reach: &Reach) -> Read<()> {
         self.next_id = memory.count()?;
         self.particles = all(memory, |memory| {
             let own = SedimentParticle {
@@ -346,7 +346,7 @@ impl Sediment {
                 volume: memory.real_in(MOST_LOAD, "sediment is too much")?,
                 age: time(memory)?,
                 amount: memory.real_in(0.0..=LARGEST_SUM, "less than no water")?,
-                off_centre: memory.real_in(0.0..=LARGEST_SUM, "a distance is none")?,
+                off_center: memory.real_in(0.0..=LARGEST_SUM, "a distance is none")?,
                 id: memory.count()?,
             };
             memory.ensure(own.id < self.next_id, "sediment is not taken up yet")?;
@@ -357,13 +357,13 @@ impl Sediment {
 }
 
 impl Necks {
-    fn remember(&self, memory: &mut MemoryWriter) {
+    fn save_state(&self, memory: &mut StateWriter) {
         memory.real(self.since_look);
-        put_all(memory, &self.cutoffs, Cutoff::remember);
-        put_all(memory, &self.lakes, OxbowLake::remember);
+        put_all(memory, &self.cutoffs, Cutoff::save_state);
+        put_all(memory, &self.lakes, OxbowLake::save_state);
         put_all(memory, &self.plugs, |mouths, memory| {
             for plug in mouths {
-                plug.remember(memory);
+                plug.save_state(memory);
             }
         });
         put_all(memory, &self.courses, |course, memory| {
@@ -371,13 +371,16 @@ impl Necks {
         });
     }
 
-    fn recall(memory: &mut MemoryReader, reach: &Reach) -> Read<Self> {
+    fn load_state(memory: &mut StateReader, reach: &Reach) -> Read<Self> {
         Ok(Self {
             since_look: time(memory)?,
-            cutoffs: all(memory, |memory| Cutoff::recall(memory, reach))?,
-            lakes: all(memory, |memory| OxbowLake::recall(memory, reach))?,
+            cutoffs: all(memory, |memory| Cutoff::load_state(memory, reach))?,
+            lakes: all(memory, |memory| OxbowLake::load_state(memory, reach))?,
             plugs: all(memory, |memory| {
-                Ok([Plug::recall(memory, reach)?, Plug::recall(memory, reach)?])
+                Ok([
+                    Plug::load_state(memory, reach)?,
+                    Plug::load_state(memory, reach)?,
+                ])
             })?,
             courses: all(memory, |memory| reach.course(memory))?,
         })
@@ -385,7 +388,7 @@ impl Necks {
 }
 
 impl Cutoff {
-    fn remember(&self, memory: &mut MemoryWriter) {
+    fn save_state(&self, memory: &mut StateWriter) {
         memory.real(self.time);
         memory.count(self.step);
         put_place(memory, self.place);
@@ -395,7 +398,7 @@ impl Cutoff {
         memory.count(self.lake);
     }
 
-    fn recall(memory: &mut MemoryReader, reach: &Reach) -> Read<Self> {
+    fn load_state(memory: &mut StateReader, reach: &Reach) -> Read<Self> {
         Ok(Self {
             time: time(memory)?,
             step: memory.count()?,
@@ -410,7 +413,7 @@ impl Cutoff {
 }
 
 impl OxbowLake {
-    fn remember(&self, memory: &mut MemoryWriter) {
+    fn save_state(&self, memory: &mut StateWriter) {
         memory.count(self.id);
         put_line(memory, &self.line);
         for real in [self.reach, self.level, self.brim] {
@@ -424,7 +427,7 @@ impl OxbowLake {
         memory.flag(self.opened);
     }
 
-    fn recall(memory: &mut MemoryReader, reach: &Reach) -> Read<Self> {
+    fn load_state(memory: &mut StateReader, reach: &Reach) -> Read<Self> {
         let lake = Self {
             id: memory.count()?,
             line: reach.line(memory)?,
@@ -448,13 +451,13 @@ impl OxbowLake {
 }
 
 impl Plug {
-    fn remember(&self, memory: &mut MemoryWriter) {
+    fn save_state(&self, memory: &mut StateWriter) {
         put_place(memory, self.at);
         put_place(memory, self.along);
         put_line(memory, &self.river);
     }
 
-    fn recall(memory: &mut MemoryReader, reach: &Reach) -> Read<Self> {
+    fn load_state(memory: &mut StateReader, reach: &Reach) -> Read<Self> {
         let plug = Self {
             at: reach.place(memory)?,
             along: vector(memory)?,
@@ -466,7 +469,7 @@ impl Plug {
 }
 
 impl Grade {
-    fn remember(&self, memory: &mut MemoryWriter) {
+    fn save_state(&self, memory: &mut StateWriter) {
         put_line(memory, &self.places);
         if self.places.is_empty() {
             return;
@@ -478,7 +481,11 @@ impl Grade {
         }
     }
 
-    fn recall(memory: &mut MemoryReader, reach: &Reach, settings: &MeanderingRiver) -> Read<Self> {
+    fn load_state(
+        memory: &mut StateReader,
+        reach: &Reach,
+        settings: &MeanderingRiver,
+    ) -> Read<Self> {
         let places = reach.line(memory)?;
         if places.is_empty() {
             return Ok(Self::default());
@@ -513,7 +520,7 @@ impl Reach {
         }
     }
 
-    fn place(&self, memory: &mut MemoryReader) -> Read<DVec2> {
+    fn place(&self, memory: &mut StateReader) -> Read<DVec2> {
         let place = vector(memory)?;
         let (min, max) = self.bounds;
         let there = place.cmpge(min).all() && place.cmple(max).all();
@@ -521,12 +528,12 @@ impl Reach {
         Ok(place)
     }
 
-    fn line(&self, memory: &mut MemoryReader) -> Read<Vec<DVec2>> {
+    fn line(&self, memory: &mut StateReader) -> Read<Vec<DVec2>> {
         all(memory, |memory| self.place(memory))
     }
 
     /// A line that can be followed: each place is near the one before.
-    fn course(&self, memory: &mut MemoryReader) -> Read<Vec<DVec2>> {
+    fn course(&self, memory: &mut StateReader) -> Read<Vec<DVec2>> {
         let course = self.line(memory)?;
         let mut steps = course.windows(2).map(|pair| pair[0].distance(pair[1]));
         // They are half a radius apart; courses with gaps would take any room.
@@ -535,16 +542,16 @@ impl Reach {
     }
 }
 
-fn put_place(memory: &mut MemoryWriter, place: DVec2) {
+fn put_place(memory: &mut StateWriter, place: DVec2) {
     memory.real(place.x);
     memory.real(place.y);
 }
 
-fn put_line(memory: &mut MemoryWriter, line: &[DVec2]) {
+fn put_line(memory: &mut StateWriter, line: &[DVec2]) {
     put_all(memory, line, |place, memory| put_place(memory, *place));
 }
 
-fn put_all<T>(memory: &mut MemoryWriter, items: &[T], put: impl Fn(&T, &mut MemoryWriter)) {
+fn put_all<T>(memory: &mut StateWriter, items: &[T], put: impl Fn(&T, &mut StateWriter)) {
     memory.count(items.len() as u64);
     for item in items {
         put(item, memory);
@@ -553,8 +560,8 @@ fn put_all<T>(memory: &mut MemoryWriter, items: &[T], put: impl Fn(&T, &mut Memo
 
 /// As many as there are said to be. Room is made only for what is read.
 fn all<T>(
-    memory: &mut MemoryReader,
-    mut read: impl FnMut(&mut MemoryReader) -> Read<T>,
+    memory: &mut StateReader,
+    mut read: impl FnMut(&mut StateReader) -> Read<T>,
 ) -> Read<Vec<T>> {
     let count = memory.count()?;
     let mut items = Vec::new();
@@ -565,7 +572,7 @@ fn all<T>(
 }
 
 /// Bits by which values differ from others.
-fn put_unlike(memory: &mut MemoryWriter, values: &[f64], others: &[f64]) {
+fn put_unlike(memory: &mut StateWriter, values: &[f64], others: &[f64]) {
     memory.words(values.iter().zip(others).flat_map(|(value, other)| {
         let bits = value.to_bits() ^ other.to_bits();
         [bits as u32, (bits >> 32) as u32]
@@ -573,7 +580,7 @@ fn put_unlike(memory: &mut MemoryWriter, values: &[f64], others: &[f64]) {
 }
 
 /// Levels that differ from others by these bits. units: m
-fn levels_unlike(memory: &mut MemoryReader, others: &[f64]) -> Read<Vec<f64>> {
+fn levels_unlike(memory: &mut StateReader, others: &[f64]) -> Read<Vec<f64>> {
     let mut words = memory.words(2 * others.len())?;
     let mut word = || u64::from(words.next().unwrap_or_default());
     let levels: Vec<f64> = others
@@ -586,24 +593,24 @@ fn levels_unlike(memory: &mut MemoryReader, others: &[f64]) -> Read<Vec<f64>> {
     Ok(levels)
 }
 
-fn vector(memory: &mut MemoryReader) -> Read<DVec2> {
+fn vector(memory: &mut StateReader) -> Read<DVec2> {
     Ok(DVec2::new(memory.real()?, memory.real()?))
 }
 
-fn velocity(memory: &mut MemoryReader) -> Read<DVec2> {
+fn velocity(memory: &mut StateReader) -> Read<DVec2> {
     let velocity = vector(memory)?;
     memory.ensure(velocity.length() <= FASTEST, "water is too fast")?;
     Ok(velocity)
 }
 
-fn level(memory: &mut MemoryReader) -> Read<f64> {
+fn level(memory: &mut StateReader) -> Read<f64> {
     memory.real_in(-HIGHEST..=HIGHEST, "a level is none")
 }
 
-fn volume(memory: &mut MemoryReader) -> Read<f64> {
+fn volume(memory: &mut StateReader) -> Read<f64> {
     memory.real_in(-MOST..=MOST, "a volume is too large")
 }
 
-fn time(memory: &mut MemoryReader) -> Read<f64> {
+fn time(memory: &mut StateReader) -> Read<f64> {
     memory.real_in(0.0..=MOST, "a time is none")
 }

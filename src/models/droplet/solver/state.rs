@@ -5,14 +5,14 @@ use super::{DropletSolver, Lakes, Passed, StreamCell, Sums, Traces};
 use crate::{
     models::{
         Solver,
-        memory::{MemoryError, MemoryReader, MemoryWriter},
+        solver_state::{StateError, StateReader, StateWriter},
     },
     terrain::Terrain,
 };
 
 impl DropletSolver {
     pub(super) fn write_memory(&self, terrain: &Terrain) -> Vec<u8> {
-        let mut memory = MemoryWriter::default();
+        let mut memory = StateWriter::default();
         memory.count(self.released);
         memory.count(self.published_steps);
         memory.real(self.due);
@@ -24,7 +24,7 @@ impl DropletSolver {
         }
         memory.real(self.datum.into());
         memory.count(self.lakes_hold_for as u64);
-        self.lakes.remember(&mut memory);
+        self.lakes.save_state(&mut memory);
         memory.count(self.streams.len() as u64);
         memory.words(self.streams.iter().flat_map(|stream| stream.to_words()));
         // Workers' counts are whole numbers: their sum is as good as each.
@@ -42,8 +42,8 @@ impl DropletSolver {
         &mut self,
         bytes: &[u8],
         terrain: &Terrain,
-    ) -> Result<(), MemoryError> {
-        let mut memory = MemoryReader::new(Self::NAME, bytes);
+    ) -> Result<(), StateError> {
+        let mut memory = StateReader::new(Self::NAME, bytes);
         let mut new = Self {
             released: memory.count()?,
             published_steps: memory.count()?,
@@ -65,15 +65,15 @@ impl DropletSolver {
     /// Reads what it knows of the terrain.
     fn read_place(
         &mut self,
-        memory: &mut MemoryReader,
+        memory: &mut StateReader,
         terrain: &Terrain,
-    ) -> Result<(), MemoryError> {
+    ) -> Result<(), StateError> {
         // No revision: all of the ground is new to it.
         self.seen = (terrain.id.get(), 0);
         self.datum = memory.real()? as f32;
         self.lakes_hold_for = memory.count()? as usize;
         let size = (self.grid.width(), self.grid.height());
-        self.lakes = Lakes::recall(memory, size)?;
+        self.lakes = Lakes::load_state(memory, size)?;
         let cells = memory.count()? as usize;
         if cells == 0 {
             return Ok(());

@@ -1,8 +1,8 @@
 //! What solvers remember, as bytes: little-endian numbers, one after the other.
 //!
 //! A solver's memory is what its next step depends on besides settings and
-//! terrain. It is written by [`Solver::remember`](super::Solver::remember) and
-//! taken up by [`Solver::recall`](super::Solver::recall). Bytes that come from a
+//! terrain. It is written by [`Solver::save_state`](super::Solver::save_state) and
+//! taken up by [`Solver::load_state`](super::Solver::load_state). Bytes that come from a
 //! file may be anything, so whatever is recalled is checked first.
 
 use core::ops::RangeInclusive;
@@ -11,7 +11,7 @@ use thiserror::Error;
 /// Why a solver cannot take up what it is given. It is as it was before.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the memory of `{model}` is not usable: {reason}")]
-pub struct MemoryError {
+pub struct StateError {
     /// The solver's name, e.g. `Droplets`.
     pub model: &'static str,
     /// What is wrong.
@@ -23,11 +23,11 @@ const MOST: u64 = 1 << 62;
 
 /// Writes what a solver remembers.
 #[derive(Clone, Debug, Default)]
-pub struct MemoryWriter {
+pub struct StateWriter {
     bytes: Vec<u8>,
 }
 
-impl MemoryWriter {
+impl StateWriter {
     /// All that was written.
     pub fn finish(self) -> Vec<u8> {
         self.bytes
@@ -63,22 +63,22 @@ impl MemoryWriter {
     }
 }
 
-/// Reads what a [`MemoryWriter`] wrote, in the same order.
+/// Reads what a [`StateWriter`] wrote, in the same order.
 #[derive(Clone, Debug)]
-pub struct MemoryReader<'a> {
+pub struct StateReader<'a> {
     model: &'static str,
     bytes: &'a [u8],
 }
 
-impl<'a> MemoryReader<'a> {
+impl<'a> StateReader<'a> {
     /// Reads the memory of a solver of this name.
     pub fn new(model: &'static str, bytes: &'a [u8]) -> Self {
         Self { model, bytes }
     }
 
     /// The error that says what is wrong.
-    pub fn fault(&self, reason: &'static str) -> MemoryError {
-        MemoryError {
+    pub fn fault(&self, reason: &'static str) -> StateError {
+        StateError {
             model: self.model,
             reason,
         }
@@ -88,7 +88,7 @@ impl<'a> MemoryReader<'a> {
     ///
     /// # Errors
     /// When it is not so, for that reason.
-    pub fn ensure(&self, so: bool, reason: &'static str) -> Result<(), MemoryError> {
+    pub fn ensure(&self, so: bool, reason: &'static str) -> Result<(), StateError> {
         if so { Ok(()) } else { Err(self.fault(reason)) }
     }
 
@@ -96,7 +96,7 @@ impl<'a> MemoryReader<'a> {
     ///
     /// # Errors
     /// When there is none, or one that is too large to go on counting.
-    pub fn count(&mut self) -> Result<u64, MemoryError> {
+    pub fn count(&mut self) -> Result<u64, StateError> {
         let value = u64::from_le_bytes(self.take::<8>()?);
         self.ensure(value <= MOST, "a count is too large")?;
         Ok(value)
@@ -106,7 +106,7 @@ impl<'a> MemoryReader<'a> {
     ///
     /// # Errors
     /// When there is none, or one that is not finite.
-    pub fn real(&mut self) -> Result<f64, MemoryError> {
+    pub fn real(&mut self) -> Result<f64, StateError> {
         let value = f64::from_le_bytes(self.take::<8>()?);
         self.ensure(value.is_finite(), "a number is not finite")?;
         Ok(value)
@@ -120,7 +120,7 @@ impl<'a> MemoryReader<'a> {
         &mut self,
         range: RangeInclusive<f64>,
         reason: &'static str,
-    ) -> Result<f64, MemoryError> {
+    ) -> Result<f64, StateError> {
         let value = self.real()?;
         self.ensure(range.contains(&value), reason)?;
         Ok(value)
@@ -130,7 +130,7 @@ impl<'a> MemoryReader<'a> {
     ///
     /// # Errors
     /// When there is nothing, or neither yes nor no.
-    pub fn flag(&mut self) -> Result<bool, MemoryError> {
+    pub fn flag(&mut self) -> Result<bool, StateError> {
         let value = self.count()?;
         self.ensure(value <= 1, "it says neither yes nor no")?;
         Ok(value == 1)
@@ -140,7 +140,7 @@ impl<'a> MemoryReader<'a> {
     ///
     /// # Errors
     /// When there are fewer.
-    pub fn words(&mut self, count: usize) -> Result<impl Iterator<Item = u32> + 'a, MemoryError> {
+    pub fn words(&mut self, count: usize) -> Result<impl Iterator<Item = u32> + 'a, StateError> {
         let length = count.saturating_mul(4);
         let Some((words, rest)) = self.bytes.split_at_checked(length) else {
             return Err(self.fault("it ends too early"));
@@ -154,7 +154,7 @@ impl<'a> MemoryReader<'a> {
     ///
     /// # Errors
     /// When there are fewer, or one is not finite.
-    pub fn floats(&mut self, count: usize) -> Result<Vec<f32>, MemoryError> {
+    pub fn floats(&mut self, count: usize) -> Result<Vec<f32>, StateError> {
         let values: Vec<f32> = self.words(count)?.map(f32::from_bits).collect();
         let finite = values.iter().all(|value| value.is_finite());
         self.ensure(finite, "a number is not finite")?;
@@ -165,11 +165,11 @@ impl<'a> MemoryReader<'a> {
     ///
     /// # Errors
     /// When something is left over.
-    pub fn finish(self) -> Result<(), MemoryError> {
+    pub fn finish(self) -> Result<(), StateError> {
         self.ensure(self.bytes.is_empty(), "it is too long")
     }
 
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], MemoryError> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], StateError> {
         let Some((bytes, rest)) = self.bytes.split_first_chunk::<N>() else {
             return Err(self.fault("it ends too early"));
         };
