@@ -3,10 +3,12 @@
 mod bakes;
 mod errors;
 mod files;
+#[path = "../files/folder.rs"]
+mod folder;
 #[cfg(unix)]
 mod interrupt;
 
-use crate::files::Folder;
+use folder::Folder;
 use serde_json::Value;
 use std::{
     path::Path,
