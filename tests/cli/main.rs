@@ -17,7 +17,7 @@ use std::{
 
 /// The program, in a folder of its own.
 fn program(folder: &Folder) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_erode"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_headless_erode"));
     // It must do without either.
     command.current_dir(folder.file("")).env_remove("DISPLAY");
     command.env("VK_DRIVER_FILES", "/nonexistent");
