@@ -1,9 +1,9 @@
 //! Speed of everything that matters, one `name value unit` line a figure.
 //!
-//! `cargo bench --bench speed [NAME …]` runs all figures, or those whose names
-//! contain one of the words. Each is the median of several runs. Machines
-//! differ and are noisy: compare figures of one run with each other, starting
-//! with `triad_gb_s`, the memory bandwidth of all threads.
+//! `cargo bench --bench speed --features avian [NAME …]` runs all figures, or those
+//! whose names contain one of the words. Each is the median of several runs.
+//! Machines differ and are noisy: compare figures of one run with each other,
+//! starting with `triad_gb_s`, the memory bandwidth of all threads.
 
 use bevy::{
     math::UVec2,

@@ -16,7 +16,8 @@ export BEVY_ASSET_ROOT=$PWD
 export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$(mktemp -d)}
 unset DISPLAY
 
-cargo build --locked --example sandbox "${examples[@]/#/--example=}"
+# `colliders` belongs to a member of the workspace.
+cargo build --locked --workspace --example sandbox "${examples[@]/#/--example=}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
@@ -55,7 +56,9 @@ cell() {
         cell "$scene" "$title" "--scene $scene"
     done
     for example in "${examples[@]}"; do
-        cell "$example" "The example $example" "--example $example"
+        option="--example $example"
+        [ "$example" = colliders ] && option="-p physics_tests $option"
+        cell "$example" "The example $example" "$option"
     done
 } >"$work/cells" || true
 {

@@ -12,9 +12,40 @@ if [ "${CI:-}" = true ]; then
 fi
 target=${CARGO_TARGET_DIR:-target}
 
-step() {
-    printf '\n== %s (%d s so far)\n' "$1" "$SECONDS"
+# Names and seconds of the steps, for the table at the end.
+steps=()
+seconds=()
+current=
+began=0
+
+finish_step() {
+    [ -z "$current" ] && return
+    steps+=("$current")
+    seconds+=($((SECONDS - began)))
+    current=
 }
+
+step() {
+    finish_step
+    current=$1
+    began=$SECONDS
+    printf '\n== %s (%d s so far)\n' "$current" "$SECONDS"
+}
+
+# Prints the table, after a failure too: its last line is then the step that failed.
+pictures=$(mktemp -d)
+at_exit() {
+    local code=$?
+    finish_step
+    printf '\n%7s  step\n' seconds
+    for i in "${!steps[@]}"; do
+        printf '%7d  %s\n' "${seconds[i]}" "${steps[i]}"
+    done
+    printf '%7d  in all\n' "$SECONDS"
+    rm -rf "$pictures"
+    exit "$code"
+}
+trap at_exit EXIT
 
 install_packages() {
     local missing=()
@@ -48,11 +79,16 @@ export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$(mktemp -d)}
 step "format"
 cargo fmt --all --check
 
+# All members together (`--workspace`) give one set of features, so Bevy is built
+# once for examples and tests. The main command builds without what members add:
+# that set is only checked.
 step "lints"
-cargo clippy --all-targets --locked -- -D warnings
+cargo clippy --workspace --all-targets --locked -- -D warnings
+cargo clippy --examples --locked -- -D warnings
 
 step "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --features gpu,picking,egui,io,avian,rapier
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked \
+    --features gpu,picking,egui,io,avian,rapier
 
 step "each feature builds alone"
 # `--lib` leaves out dev-dependencies, which would turn features on again.
@@ -64,9 +100,7 @@ done
 cargo clippy --bin erode --locked --no-default-features --features cli -- -D warnings
 
 step "examples"
-cargo build --examples --locked
-pictures=$(mktemp -d)
-trap 'rm -rf "$pictures"' EXIT
+cargo build --workspace --examples --locked
 for example in minimal droplets sandbox float colliders loading_screen; do
     # As a newcomer without a display: drawn by whatever adapter there is.
     env -u DISPLAY "$target/debug/examples/$example" --headless --seconds 0.5 --size 320x180 \
@@ -92,7 +126,7 @@ grep -q "Lost: " "$pictures/god_game.log"
 grep -q "Won: " "$pictures/god_game--autoplay.log"
 # A server without default features computes the same bits on any threads and
 # frames, and when it goes on from a save.
-cargo build -p headless_server --locked
+cargo build -p headless_server -p cli_tests --bins --locked
 server=$target/debug/headless_server
 "$server" --steps 2000 --threads 1 --frame-ms 20 >"$pictures/one"
 "$server" --steps 2000 --threads 4 --frame-ms 77 >"$pictures/four"
@@ -101,9 +135,8 @@ server=$target/debug/headless_server
 cat "$pictures/one"
 diff "$pictures/one" "$pictures/four"
 diff <(tail -n 2 "$pictures/one") <(tail -n 2 "$pictures/loaded")
-# The baker, without renderer.
-cargo build --bin erode --locked --no-default-features --features cli
-erode=$target/debug/erode
+# The baker, without renderer too.
+erode=$target/debug/headless_erode
 "$erode" generate ridged --size 256x256 --out "$pictures/land.png" --quiet
 env -u DISPLAY "$erode" "$pictures/land.png" --model droplets --droplets 20000 --model thermal \
     --seconds 2 --out "$pictures/aged.png" --masks "$pictures/masks" \
@@ -138,15 +171,14 @@ if command -v xvfb-run >/dev/null; then
 fi
 
 step "tests"
-cargo test --doc --locked
+cargo test --workspace --doc --locked
 if command -v cargo-nextest >/dev/null; then
-    cargo nextest run --locked --no-fail-fast -E 'not binary(person)'
+    cargo nextest run --workspace --locked --no-fail-fast -E 'not binary(person)'
 else
-    cargo test --locked --no-fail-fast --lib --test suite --test gpu
+    # All but `person`.
+    cargo test --workspace --locked --no-fail-fast --lib --bins --test '[!p]*' --test 'p[!e]*'
 fi
 
 step "the sandbox in a window"
 # Alone: what is drawn needs all cores.
-cargo test --locked --test person
-
-step "done"
+cargo test --workspace --locked --test person

@@ -1,7 +1,7 @@
 //! What a bake gives: what the library gives, on any threads.
 
 use super::{erode, make_hills, names, report};
-use crate::files::Folder;
+use crate::folder::Folder;
 use bevy::math::UVec2;
 use bevy_erode::prelude::*;
 use serde_json::{Value, json};
@@ -174,7 +174,7 @@ fn scenes_run_by_themselves_or_as_lands() {
 #[test]
 fn the_programs_own_scenes_are_those_of_the_crate() {
     let folder = Folder::new("cli-own-scenes");
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes");
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/scenes");
     let listed = erode(&folder, "scenes").out;
     let listed: Vec<&str> = listed
         .lines()

@@ -1,7 +1,7 @@
 //! What goes wrong is said by file, option and reason, and leaves nothing.
 
 use super::{erode, make_hills, names, program};
-use crate::files::Folder;
+use crate::folder::Folder;
 use std::fs;
 
 const THERMAL: &str = "--model thermal --seconds 1";

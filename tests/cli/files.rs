@@ -1,7 +1,7 @@
 //! Files in and out: every format, masks, previews, and what is said of them.
 
 use super::{erode, make_hills, names, report};
-use crate::files::Folder;
+use crate::folder::Folder;
 use bevy_erode::prelude::*;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Ctrl-C: neither the output nor a temporary file is left.
 
 use super::{make_hills, names, program};
-use crate::files::Folder;
+use crate::folder::Folder;
 use std::{
     fs,
     io::{BufRead, BufReader, Read},

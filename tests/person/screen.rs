@@ -246,10 +246,13 @@ pub fn thumbnails() -> PathBuf {
 /// Builds the sandbox, so that no old one is tested.
 fn build_sandbox() -> PathBuf {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
-    let built = Command::new(cargo)
-        .args(["build", "--locked", "--quiet", "--example", "sandbox"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status();
+    let mut command = Command::new(cargo);
+    command.args(["build", "--locked", "--quiet", "--example", "sandbox"]);
+    if cfg!(feature = "avian") {
+        // The whole workspace is tested: with its features nothing is built twice.
+        command.arg("--workspace");
+    }
+    let built = command.current_dir(env!("CARGO_MANIFEST_DIR")).status();
     assert!(built.is_ok_and(|code| code.success()), "the sandbox builds");
     let test = env::current_exe().expect("this test has a path");
     let folder = test.ancestors().nth(2).expect("target/debug");

@@ -2,7 +2,6 @@
 
 mod axes;
 mod landscape;
-mod memory;
 mod published;
 mod scenes;
 mod water;

@@ -9,9 +9,10 @@ const OWN: &str = "scene:";
 /// Name and text of each.
 macro_rules! own_scenes {
     ($($name:literal),+ $(,)?) => {
-        &[$(($name, include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"), "/assets/scenes/", $name, ".scene.ron"
-        )))),+]
+        &[$((
+            $name,
+            include_str!(concat!("../../../assets/scenes/", $name, ".scene.ron")),
+        )),+]
     };
 }
 

@@ -5,6 +5,9 @@ mod bodies;
 mod rapier;
 mod rays;
 mod sliding;
+#[path = "../terrains.rs"]
+#[expect(dead_code, reason = "shared with other test programs")]
+mod terrains;
 mod upkeep;
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
@@ -13,6 +16,7 @@ use bevy_erode::{
     prelude::*,
 };
 use core::time::Duration;
+use terrains::land;
 
 /// What the tests need of an engine.
 trait Lab {
@@ -134,14 +138,14 @@ fn reshape(app: &mut App, height: impl Fn(Vec3, f32) -> f32) {
 /// The tests that every engine must pass.
 macro_rules! tests_with {
     ($lab:ty) => {
-        $crate::physics::tests_with!($lab: rays: vertical_rays_meet_the_triangles,
+        $crate::tests_with!($lab: rays: vertical_rays_meet_the_triangles,
             slanted_rays_meet_the_triangles, no_ray_falls_between_chunks);
-        $crate::physics::tests_with!($lab: sliding: a_border_slows_a_sliding_box_no_more_than_other_ground);
-        $crate::physics::tests_with!($lab: bodies: dropped_balls_come_to_rest_on_the_ground,
+        $crate::tests_with!($lab: sliding: a_border_slows_a_sliding_box_no_more_than_other_ground);
+        $crate::tests_with!($lab: bodies: dropped_balls_come_to_rest_on_the_ground,
             rising_ground_carries_sleeping_bodies, ground_that_sinks_wakes_the_sleeping,
             nothing_falls_through_ground_that_is_eroded_and_dug, lava_bears_what_falls_on_it,
             bodies_above_ground_that_comes_late_are_saved);
-        $crate::physics::tests_with!($lab: upkeep: only_changed_chunks_are_built,
+        $crate::tests_with!($lab: upkeep: only_changed_chunks_are_built,
             no_more_than_allowed_are_built_in_a_frame, the_nearest_to_bodies_are_built_first,
             colliders_stand_only_in_the_areas, colliders_follow_bodies, colliders_follow_what_a_game_moves,
             a_new_terrain_is_built_near_bodies_first, a_collider_that_a_game_removed_bears_nothing,
@@ -151,7 +155,7 @@ macro_rules! tests_with {
         $(
             #[test]
             fn $name() {
-                $crate::physics::$module::$name::<$lab>();
+                $crate::$module::$name::<$lab>();
             }
         )+
     };

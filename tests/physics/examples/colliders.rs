@@ -1,10 +1,11 @@
 //! Balls and boxes roll down a slope while the ground under them is dug,
 //! flooded and eroded. Nothing falls through it: the program counts.
 //!
-//! `cargo run --example colliders`
+//! `cargo run -p physics_tests --example colliders`
 //!
 //! Space drops everything anew at the top.
 
+#[path = "../../../examples/common/mod.rs"]
 mod common;
 
 use avian3d::prelude::*;

@@ -3,10 +3,12 @@
 mod bakes;
 mod errors;
 mod files;
+#[path = "../files/folder.rs"]
+mod folder;
 #[cfg(unix)]
 mod interrupt;
 
-use crate::files::Folder;
+use folder::Folder;
 use serde_json::Value;
 use std::{
     path::Path,
@@ -15,7 +17,7 @@ use std::{
 
 /// The program, in a folder of its own.
 fn program(folder: &Folder) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_erode"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_headless_erode"));
     // It must do without either.
     command.current_dir(folder.file("")).env_remove("DISPLAY");
     command.env("VK_DRIVER_FILES", "/nonexistent");

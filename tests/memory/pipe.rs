@@ -1,10 +1,13 @@
 //! What the pipe model takes of the machine's memory.
 
-use super::solver;
-use crate::flooded_hills;
+use crate::terrains::flooded_hills;
 use allocation_counter::measure;
 use bevy::math::UVec2;
 use bevy_erode::{parallel::Workers, prelude::*};
+
+fn solver(settings: PipeModel, terrain: &Terrain) -> PipeSolver {
+    PipeSolver::new(settings, terrain.grid()).expect("valid settings")
+}
 
 #[test]
 fn a_step_takes_no_memory() {
