@@ -141,7 +141,7 @@ impl Grid {
     }
 
     /// First and last cell of a chunk; both are vertices of its mesh, and of
-    /// those of its neighbours.
+    /// those of its neighbors.
     pub fn chunk_cells(&self, chunk: UVec2) -> (UVec2, UVec2) {
         let last = self.size - 1;
         let first = (chunk * TILE).min(last);

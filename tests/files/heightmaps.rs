@@ -314,21 +314,21 @@ fn all_kinds_of_png_are_read() {
         ..HeightmapOptions::default()
     };
     let read = |bytes: &[u8]| Heightmap::read(bytes, &metres).expect("readable");
-    let grey = png(
+    let gray = png(
         ColorType::Grayscale,
         BitDepth::Eight,
         (2, 2),
         &[0, 7, 8, 255],
     );
-    assert_eq!(read(&grey).values, [0.0, 7.0, 8.0, 255.0]);
+    assert_eq!(read(&gray).values, [0.0, 7.0, 8.0, 255.0]);
     // 8 bits are as wide as 16: white is the highest.
     let options = HeightmapOptions {
         vertical: Some(VerticalRange::new(0.0, 51.0).into()),
         ..HeightmapOptions::default()
     };
-    let map = Heightmap::read(&grey, &options).expect("readable");
+    let map = Heightmap::read(&gray, &options).expect("readable");
     assert_eq!(map.values[3], 51.0);
-    let error = Heightmap::read(&grey, &HeightmapOptions::default()).unwrap_err();
+    let error = Heightmap::read(&gray, &HeightmapOptions::default()).unwrap_err();
     assert!(matches!(error, HeightmapError::NeedsRange), "{error}");
     // Of colors the first channel, without alpha.
     let colors = png(ColorType::Rgb, BitDepth::Eight, (2, 1), &[5, 1, 1, 6, 2, 2]);

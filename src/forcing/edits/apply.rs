@@ -466,7 +466,7 @@ fn smooth(terrain: &Terrain, footprint: &Footprint, amount: f32) -> Changes {
             change[a] -= flow;
             change[b] += flow;
         };
-        // Between neighbours that are both there, by their places in the lists.
+        // Between neighbors that are both there, by their places in the lists.
         let mut row = 0;
         for (y, here) in footprint.spans() {
             let below = footprint.columns(y + 1);

@@ -20,7 +20,7 @@ pub enum Endian {
 /// also 8 bits, and of colors the first channel (red), without alpha.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HeightmapFormat {
-    /// Grey PNG of 16 bits.
+    /// Gray PNG of 16 bits.
     Png16,
     /// 16-bit numbers without any header: `.r16`, `.raw`.
     Raw16(Endian),
@@ -29,9 +29,9 @@ pub enum HeightmapFormat {
     /// OpenEXR, 32-bit floats in a channel `Y`. Reading takes `Y`, else `R`, else
     /// the first channel.
     Exr,
-    /// Grey TIFF of 16 bits. Reading takes any TIFF.
+    /// Gray TIFF of 16 bits. Reading takes any TIFF.
     Tiff16,
-    /// Grey TIFF of 32-bit floats. Reading takes any TIFF.
+    /// Gray TIFF of 32-bit floats. Reading takes any TIFF.
     Tiff32,
 }
 

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The body's words are shuffled piece by piece: first the lowest bytes of all
-//! words of a piece, then the next, and so on. Heights of neighbours differ in
+//! words of a piece, then the next, and so on. Heights of neighbors differ in
 //! their low bytes only, so the high ones pack well.
 
 use super::SaveError;

@@ -19,7 +19,7 @@ const RING: usize = 2;
 /// Cells from one row of a copy to the next.
 const PITCH: usize = SIDE + 2 * RING;
 /// The largest share of a difference in level that may flow through a face.
-const MOST_LEVELLED: f32 = 0.2;
+const MOST_LEVELED: f32 = 0.2;
 /// The largest share of a cell's lava that may flow out of it.
 const MOST_GIVEN: f32 = 0.5;
 /// Surface of what lies beyond the border: nothing flows there, and nothing
@@ -65,7 +65,7 @@ impl Pass {
         }
         let depth = least(depth, THICKEST);
         let mobility = self.mobility / (1.0 + self.stiffening * (1.0 - warmth));
-        let spread = depth * (1.0 - held * held * held) / MOST_LEVELLED;
+        let spread = depth * (1.0 - held * held * held) / MOST_LEVELED;
         let fall = 2.0 * least(drop, 1.0 / self.cells_per_metre) / MOST_GIVEN;
         let per_metre = self.cells_per_metre * self.cells_per_metre;
         mobility * depth * depth * most(spread, fall) * per_metre
@@ -132,7 +132,7 @@ impl Copied {
         let (left, top) = (from(columns.start), from(rows.start));
         let right = (columns.end + RING).min(grid.width());
         let bottom = (rows.end + RING).min(grid.height());
-        // Most neighbours of lava have none near enough.
+        // Most neighbors of lava have none near enough.
         let row = |y: usize| y * grid.width() + left..y * grid.width() + right;
         let holds = |y: usize| depth[row(y)].iter().any(|depth| *depth > 0.0);
         if !(top..bottom).any(holds) {
@@ -353,7 +353,7 @@ fn face_row(
         let stiff = 1.0 + pass.stiffening * (1.0 - of(warmth[x], other_warmth[x]));
         let speed = pass.mobility / stiff * (thick * thick) * (along / slant) * free;
         let wish = speed * thick * pass.dt * pass.cells_per_metre;
-        let wish = least(wish, MOST_LEVELLED * fall);
+        let wish = least(wish, MOST_LEVELED * fall);
         flow[x] = if gives { wish } else { -wish };
     }
 }

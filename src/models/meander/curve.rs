@@ -8,7 +8,7 @@ use bevy::{math::DVec2, prelude::Reflect};
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum CurveSignal {
-    /// Turning rate of the neighbours' mean velocity, smoothed over a time, by
+    /// Turning rate of the neighbors' mean velocity, smoothed over a time, by
     /// speed: close to the true curvature of the stream. units: 1/m
     Smoothed {
         /// Time to smooth over. units: s

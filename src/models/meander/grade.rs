@@ -8,7 +8,7 @@
 //! grade(s) = mean of the floodplain over `grading` along the stream, never rising, − depth
 //! ```
 
-use super::{Ground, MeanderingRiver, neighbours::Nearest};
+use super::{Ground, MeanderingRiver, neighbors::Nearest};
 use bevy::math::DVec2;
 
 /// A bed is at least so deep below the floodplain and at most so deep, of the
@@ -116,7 +116,7 @@ impl Grade {
     }
 }
 
-/// Mean of this many neighbours on either side, fewer at the ends.
+/// Mean of this many neighbors on either side, fewer at the ends.
 fn means(values: &[f64], reach: usize) -> Vec<f64> {
     let mean = |i: usize| {
         let reach = reach.min(i).min(values.len() - 1 - i);

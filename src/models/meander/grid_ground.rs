@@ -26,7 +26,7 @@ pub enum SidewaysRule {
     /// The bank moves back at the speed of the cut: what is taken is in
     /// proportion to its height.
     Advance,
-    /// The paper's: the point and its neighbour in the direction of the cut are
+    /// The paper's: the point and its neighbor in the direction of the cut are
     /// both lowered, however high the bank is.
     TwoPoints,
 }
@@ -249,7 +249,7 @@ impl GridGround {
         self.touch(cell);
     }
 
-    /// The neighbour along an axis, if there is one.
+    /// The neighbor along an axis, if there is one.
     #[inline]
     fn beside(&self, cell: usize, column: isize, row: isize) -> Option<usize> {
         let x = (cell % self.width).checked_add_signed(column)?;
@@ -260,7 +260,7 @@ impl GridGround {
             .filter(|&cell| self.is_inside(cell))
     }
 
-    /// Depths that a cut takes at its point and at the neighbour ahead.
+    /// Depths that a cut takes at its point and at the neighbor ahead.
     #[inline]
     fn depths(&self, settings: &MeanderingRiver, cut: &Cut) -> (f64, Option<(usize, f64)>) {
         let here = self.heights[cut.point];
@@ -389,7 +389,7 @@ fn below(value: f64) -> f64 {
     if whole > value { whole - 1.0 } else { whole }
 }
 
-/// The eight neighbours, those along the axes first.
+/// The eight neighbors, those along the axes first.
 const RING: [(isize, isize); 8] = [
     (-1, 0),
     (1, 0),

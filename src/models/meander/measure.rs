@@ -1,6 +1,6 @@
 //! Measures of a river: its course, its bends and what it moved.
 
-use super::{Ground, MeanderingRiver, WaterParticle, neighbours::Cells};
+use super::{Ground, MeanderingRiver, WaterParticle, neighbors::Cells};
 use bevy::math::DVec2;
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -275,7 +275,7 @@ pub(super) fn spaced(line: &[DVec2], spacing: f64) -> Vec<DVec2> {
     out
 }
 
-/// Mean of this many neighbours on either side, fewer at the ends.
+/// Mean of this many neighbors on either side, fewer at the ends.
 fn smoothed(line: &[DVec2], reach: usize) -> Vec<DVec2> {
     let mean = |i: usize| {
         let reach = reach.min(i).min(line.len() - 1 - i);
@@ -304,7 +304,7 @@ impl Centerline {
 
     /// The strongest point of each bend: number of the point, and whether it
     /// bends to the left. Bends weaker than half of the usual curvature
-    /// count as part of their neighbours.
+    /// count as part of their neighbors.
     pub fn apexes(&self) -> Vec<(usize, bool)> {
         let raw = self.curvature();
         let mean = |i: usize| {

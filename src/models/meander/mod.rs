@@ -13,7 +13,7 @@
 //! a   = −Σ (pᵢ + pⱼ)/(2·ρᵢ·ρⱼ)·∇spiky + μ·Σ (vⱼ − vᵢ)/(ρᵢ·ρⱼ)·∇²visc
 //!       − g·∇ground − f·v + coriolis·left(v)        left(v) = v turned by 90°
 //! f   = drag·|v|/speed/max(1, ρ/ρ0)                 or drag alone
-//! κ   = turning rate of the neighbours' mean velocity, smoothed, / speed
+//! κ   = turning rate of the neighbors' mean velocity, smoothed, / speed
 //! ```
 //!
 //! Ground, at each point that water reaches, every `interval`; `w` is the
@@ -33,7 +33,7 @@
 //! Where a neck between two reaches becomes narrower than the channel, the river
 //! breaks through it and leaves an [`OxbowLake`].
 //!
-//! Sums over neighbours are rounded to a fixed last place (`kernels::whole`),
+//! Sums over neighbors are rounded to a fixed last place (`kernels::whole`),
 //! so their order does not matter: any number of threads gives the same bits,
 //! and a mirrored river stays the mirror image.
 
@@ -46,7 +46,7 @@ mod kernels;
 mod layout;
 mod measure;
 mod mesh_ground;
-mod neighbours;
+mod neighbors;
 mod oxbow;
 mod plain;
 pub(crate) mod plugin;
@@ -129,7 +129,7 @@ pub struct MeanderingRiver {
     pub rest_density: f32,
     /// Pressure for each particle/m² beyond that. units: m⁴/s²
     pub stiffness: f32,
-    /// How strongly neighbours share their velocity. units: 1/(m²·s)
+    /// How strongly neighbors share their velocity. units: 1/(m²·s)
     pub viscosity: f32,
     /// Pull down the slope. units: m/s²
     pub gravity: f32,

@@ -4,7 +4,7 @@ use super::{
     Cut, Ground, MeanderingRiver,
     grade::Grade,
     kernels::{Kernels, left, whole},
-    neighbours::Cells,
+    neighbors::Cells,
     solver::bed_at,
     water::{Felt, Water, each_batch},
 };

@@ -7,7 +7,7 @@ use super::{
     grade::Grade,
     kernels::{Kernels, left, whole},
     measure::Tally,
-    neighbours::Busy,
+    neighbors::Busy,
     sediment::{Sediment, Wanted},
     springs::Spring,
     water::{Felt, LANES, Water},

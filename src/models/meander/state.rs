@@ -2,7 +2,7 @@
 //! stretch, place and terrain.
 //!
 //! Particles are kept in their order. What can be found again is not kept: cells
-//! of neighbours, the outline, where water is taken in. Levels of the ground are
+//! of neighbors, the outline, where water is taken in. Levels of the ground are
 //! kept as differences of bits, for most of them are alike and pack well.
 
 use super::{
@@ -34,7 +34,7 @@ const MOST_DUE: f64 = 1e4;
 const MOST_LOAD: RangeInclusive<f64> = -1.0..=2e9;
 /// No lake holds more. units: particles
 const LARGEST_LAKE: u64 = 1 << 32;
-/// Sums over neighbours are not larger.
+/// Sums over neighbors are not larger.
 const LARGEST_SUM: f64 = 1e30;
 
 type Read<T> = Result<T, StateError>;

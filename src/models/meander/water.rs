@@ -5,7 +5,7 @@ use super::{
     curve::Turn,
     ground::Ground,
     kernels::{Kernels, left, whole, whole2},
-    neighbours::Cells,
+    neighbors::Cells,
 };
 use crate::parallel::Workers;
 use bevy::math::DVec2;

@@ -1,9 +1,9 @@
 //! The source's method, literally, on ground `b` = bedrock + soil. Cell (x, y)
-//! sends water to its neighbours through four one-way pipes: L towards −x, R
+//! sends water to its neighbors through four one-way pipes: L towards −x, R
 //! towards +x, B towards −y, T towards +y. Nothing passes the border.
 //!
 //! ```text
-//! f^i ← max(0, f^i + dt·A·g·Δh^i/l)            Δh of b + d, to the neighbour i
+//! f^i ← max(0, f^i + dt·A·g·Δh^i/l)            Δh of b + d, to the neighbor i
 //! K   = min(1, d·l²/(Σf·dt)), 1 where Σf = 0;   f ← K·f
 //! d₂  = d + dt·(Σf in − Σf out)/l²
 //! u   = [f^R(x−1) − f^L(x) + f^R(x) − f^L(x+1)] / (2·l·d̄),  d̄ = (d + d₂)/2

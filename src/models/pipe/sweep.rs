@@ -1,7 +1,7 @@
 //! One sub-step of a band of rows, in a single sweep.
 //!
 //! A cell's new state needs the old one of cells up to two rows away: its faces'
-//! discharges are limited by what its neighbours give in all. So the sweep loads
+//! discharges are limited by what its neighbors give in all. So the sweep loads
 //! row r, then knows the faces between rows r − 1 and r, then what row r − 1 can
 //! give, then the limited faces between r − 2 and r − 1, and updates row r − 2 in
 //! place. A few rolling rows keep what is still needed of the old state, and the
@@ -161,7 +161,7 @@ impl Scratch {
     }
 }
 
-/// Levels beyond the border of a cell, from the cell and its inner neighbour:
+/// Levels beyond the border of a cell, from the cell and its inner neighbor:
 /// the ground goes on as it does at the edge.
 pub(super) fn beyond(
     border: Border,
@@ -237,7 +237,7 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
         (row[0], row[n + 1]) = (0.0, 0.0);
     }
     if first > 0 {
-        // The sweep begins with faces whose neighbours lie before it.
+        // The sweep begins with faces whose neighbors lie before it.
         let third = &band.halo.third[strip.clone()];
         old_south[(first - 1) % 3][1..=n].copy_from_slice(third);
     }
@@ -276,7 +276,7 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
             let own = (first..end).contains(&newest);
             let rows = [newest, newest - 1].map(|row| at(row) % 4);
             let Ok([ground, north_ground]) = ground.get_disjoint_mut(rows) else {
-                // Two neighbours are never the same.
+                // Two neighbors are never the same.
                 return;
             };
             let (level, north_level) = roll(&mut level, at(newest));
@@ -326,7 +326,7 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
             if stirs[at(row) % 4] || stirs[at(newest) % 4] {
                 // Those of an own row came with it, but for the first, for which
                 // the discharge to its west was not known. The band's first cell
-                // has no neighbour in memory, so that all of its row was not.
+                // has no neighbor in memory, so that all of its row was not.
                 let came = (first..end).contains(&newest) && (newest > first || !at_west);
                 let count = if came { 1 } else { n };
                 faces_between(

@@ -79,7 +79,7 @@ impl Letters {
 
     /// The strokes in metres from the center, and the factor they were shrunk by.
     fn strokes(&self, extent: DVec2) -> (Vec<Segment>, f64) {
-        // Flanks of neighbouring letters leave a valley between them.
+        // Flanks of neighboring letters leave a valley between them.
         let gap = 0.08 + self.stroke_width / self.size;
         let (mut segments, mut pen) = (Vec::new(), 0.0);
         let characters = self.text.chars().take(MOST_CHARACTERS);

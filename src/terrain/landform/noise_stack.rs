@@ -36,7 +36,7 @@ impl Dice {
     }
 }
 
-/// Scrambles all bits (the finaliser of `SplitMix64`).
+/// Scrambles all bits (the finalizer of `SplitMix64`).
 pub(super) fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -13,7 +13,7 @@ const SLIDE: f64 = 0.3;
 /// Edges that run less along the stream are left out: square of the cosine.
 const LEAST_ALONG: f64 = 0.5;
 
-/// What a point gains and loses by what its neighbours and it exchange. units: m
+/// What a point gains and loses by what its neighbors and it exchange. units: m
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Exchange {
     /// What creeps to it, or from it below zero.
@@ -45,7 +45,7 @@ impl MeshGround {
         let exchange = |p: usize| {
             let (own, Shape { area, .. }) = (&points[p], shapes[p]);
             let mut sum = Exchange::default();
-            for &other in rings.neighbours(p, own.border) {
+            for &other in rings.neighbors(p, own.border) {
                 let (other, other_area) = (&points[other as usize], shapes[other as usize].area);
                 let edge = other.at - own.at;
                 let square = edge.length_squared();

@@ -9,7 +9,7 @@ use core::ops::Range;
 const LONGEST_WALK: usize = 256;
 
 /// Buckets over a rectangle, in rows along its shorter side: so the points of
-/// some rows, which follow each other, have few neighbours in others.
+/// some rows, which follow each other, have few neighbors in others.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Buckets {
     min: DVec2,

@@ -499,7 +499,7 @@ impl Ground for MeshGround {
                 let rise = self.sheet.height(other) - own.height;
                 EVEN_OUT * rise * area.min(self.shapes[other as usize].area)
             };
-            let ring = self.rings.neighbours(point, own.border).iter();
+            let ring = self.rings.neighbors(point, own.border).iter();
             let near = ring.filter(|&&other| wet[other as usize]);
             gains.push(near.map(gain).sum::<f64>() / area);
         }

@@ -1,5 +1,5 @@
 //! A run of points that is cut by itself. Points that follow each other lie
-//! near each other, so most have all their neighbours in the same run: runs are
+//! near each other, so most have all their neighbors in the same run: runs are
 //! cut at once, and what is left at their seams comes after.
 
 use super::{
@@ -112,7 +112,7 @@ impl Patch<'_> {
         share
     }
 
-    /// Moves a point; its neighbours gain and lose area.
+    /// Moves a point; its neighbors gain and lose area.
     fn shift(&mut self, p: usize, ring: &[u32], way: DVec2) {
         let at = self.points[p].at;
         self.points[p].at = at + way;

@@ -1,5 +1,5 @@
 //! Changes the sheet to what the river needs: long edges are split near the
-//! water, points that bunch up or are of no use are drawn into a neighbour,
+//! water, points that bunch up or are of no use are drawn into a neighbor,
 //! edges are turned for better triangles.
 //!
 //! No change turns a triangle over, and each keeps the volume: a split leaves
@@ -47,7 +47,7 @@ pub(super) struct Wish<'a, E, T> {
 pub struct RemeshTally {
     /// Edges that were split.
     pub splits: u64,
-    /// Points that were drawn into a neighbour.
+    /// Points that were drawn into a neighbor.
     pub collapses: u64,
     /// Edges that were turned.
     pub flips: u64,
@@ -207,7 +207,7 @@ where
         true
     }
 
-    /// Draws points into a neighbour where they bunch up, and where they are of
+    /// Draws points into a neighbor where they bunch up, and where they are of
     /// no use. Points that are only of no use are looked at where it is their
     /// `turn`. The rings must be those of the sheet.
     pub fn collapse(
@@ -235,7 +235,7 @@ where
         for p in crowded {
             let own = sheet.points[p as usize];
             let wanted = (self.edge)(own.at);
-            sheet.neighbours(p, &mut ring);
+            sheet.neighbors(p, &mut ring);
             order.clear();
             for &other in &ring {
                 let length = own.at.distance(sheet.at(other));
@@ -244,7 +244,7 @@ where
                 }
             }
             order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            // The nearest neighbour that the point can be drawn into.
+            // The nearest neighbor that the point can be drawn into.
             for &(_, into) in &order {
                 if let Some(moved) = self.try_collapse(sheet, p, into, &ring) {
                     tally.collapses += 1;
@@ -255,7 +255,7 @@ where
         }
     }
 
-    /// Draws a point into a neighbour if all stays well, and tells how much
+    /// Draws a point into a neighbor if all stays well, and tells how much
     /// volume was made good.
     fn try_collapse(&self, sheet: &mut Sheet, p: u32, into: u32, ring: &[u32]) -> Option<f64> {
         let (at, to) = (sheet.at(p), sheet.at(into));
