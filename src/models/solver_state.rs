@@ -19,7 +19,7 @@ pub struct StateError {
 }
 
 /// Larger counts are none: a solver could not go on counting.
-const MOST: u64 = 1 << 62;
+const MAX_COUNT: u64 = 1 << 62;
 
 /// Writes what a solver remembers.
 #[derive(Clone, Debug, Default)]
@@ -98,7 +98,7 @@ impl<'a> StateReader<'a> {
     /// When there is none, or one that is too large to go on counting.
     pub fn count(&mut self) -> Result<u64, StateError> {
         let value = u64::from_le_bytes(self.take::<8>()?);
-        self.ensure(value <= MOST, "a count is too large")?;
+        self.ensure(value <= MAX_COUNT, "a count is too large")?;
         Ok(value)
     }
 

@@ -8,7 +8,7 @@ use crate::{
 use bevy::{math::*, prelude::*};
 
 /// Most that one edit may change a cell by. units: m
-const MOST: f32 = 1e6;
+const MAX_CHANGE: f32 = 1e6;
 /// A hand with less than this is empty. units: m³
 const EMPTY: f64 = 1e-6;
 /// The share of the difference that may flow between two cells in one round of
@@ -43,7 +43,7 @@ fn changes_of(
         for x in span {
             let weight = footprint.weight(x, y);
             if weight > 0.0 {
-                let wanted = change(x, y, weight).clamp(-MOST, MOST);
+                let wanted = change(x, y, weight).clamp(-MAX_CHANGE, MAX_CHANGE);
                 if wanted != 0.0 {
                     changes.push((y * grid.width() + x, wanted));
                 }
@@ -187,7 +187,7 @@ impl TerrainEdit {
         let spots = spots.into_iter();
         let changes = spots.map(|(cell, value, weight)| {
             let change = amount * weight * (value - mean);
-            (cell, change.clamp(-MOST, MOST))
+            (cell, change.clamp(-MAX_CHANGE, MAX_CHANGE))
         });
         changes.collect()
     }
@@ -215,7 +215,7 @@ impl TerrainEdit {
                 left -= taken;
                 soil_taken += f64::from(before) - f64::from(*soil);
             }
-            if takes.1 && left > 0.0 && layers.bedrock[cell] > -1e9 + MOST {
+            if takes.1 && left > 0.0 && layers.bedrock[cell] > -1e9 + MAX_CHANGE {
                 let (bedrock, rest) = (&mut layers.bedrock[cell], &mut layers.bedrock_rest[cell]);
                 let before = (*bedrock, *rest);
                 add_exactly(bedrock, rest, -left);
@@ -250,13 +250,13 @@ impl TerrainEdit {
                 continue;
             }
             let rock = (change * rock_share) as f32;
-            if rock > 0.0 && layers.bedrock[cell] < 1e9 - MOST {
+            if rock > 0.0 && layers.bedrock[cell] < 1e9 - MAX_CHANGE {
                 let (bedrock, rest) = (&mut layers.bedrock[cell], &mut layers.bedrock_rest[cell]);
                 added += add_counted(bedrock, rest, rock);
             }
             let earth = (change * (1.0 - rock_share)) as f32;
             let soil = &mut layers.soil[cell];
-            if earth > 0.0 && *soil < 1e9 - MOST {
+            if earth > 0.0 && *soil < 1e9 - MAX_CHANGE {
                 let before = *soil;
                 *soil += earth;
                 added += f64::from(*soil) - f64::from(before);
@@ -289,7 +289,7 @@ impl TerrainEdit {
         let mut added = 0.0f64;
         for (cell, depth) in changes {
             let depth = (f64::from(depth) * share) as f32;
-            if depth > 0.0 && layers.water[cell] < 1e9 - MOST {
+            if depth > 0.0 && layers.water[cell] < 1e9 - MAX_CHANGE {
                 let (water, rest) = (&mut layers.water[cell], &mut layers.water_rest[cell]);
                 added += add_counted(water, rest, depth);
             }
@@ -356,7 +356,7 @@ impl TerrainEdit {
         let mut added = 0.0f64;
         for (cell, depth) in changes {
             let depth = (f64::from(depth) * share) as f32;
-            if depth > 0.0 && lava.depth[cell] < 1e9 - MOST {
+            if depth > 0.0 && lava.depth[cell] < 1e9 - MAX_CHANGE {
                 added += add_counted(&mut lava.depth[cell], &mut lava.rest[cell], depth);
                 lava.heat[cell] = (lava.heat[cell] + depth).min(lava.depth[cell]);
             }

@@ -1,6 +1,6 @@
 //! Heightmaps as assets.
 
-use super::{Heightmap, HeightmapError, HeightmapOptions, MOST_BYTES};
+use super::{Heightmap, HeightmapError, HeightmapOptions, MAX_BYTES};
 use bevy::{
     asset::{AssetLoader, AsyncReadExt, LoadContext, io::Reader},
     prelude::*,
@@ -78,13 +78,13 @@ impl AssetLoader for HeightmapLoader {
         let path = context.path().path().to_path_buf();
         let mut bytes = Vec::new();
         // One more than there may be, to tell.
-        let mut reader = AsyncReadExt::take(reader, MOST_BYTES + 1);
+        let mut reader = AsyncReadExt::take(reader, MAX_BYTES + 1);
         let read = AsyncReadExt::read_to_end(&mut reader, &mut bytes).await;
         read.map_err(|error| HeightmapError::File {
             path: path.clone(),
             error,
         })?;
-        if bytes.len() as u64 > MOST_BYTES {
+        if bytes.len() as u64 > MAX_BYTES {
             return Err(HeightmapError::File {
                 path,
                 error: std::io::ErrorKind::FileTooLarge.into(),

@@ -17,9 +17,9 @@ use std::io::Cursor;
 
 const EXR: &str = "EXR";
 /// Layers and channels that a file may have: each takes memory.
-const MOST_CHANNELS: usize = 64;
+const MAX_CHANNELS: usize = 64;
 /// A block may be larger than the picture, but not beyond this. units: bytes
-const LARGEST_BLOCK: u64 = 64 << 20;
+const MAX_BLOCK: u64 = 64 << 20;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Decoded, HeightmapError> {
     guarded(EXR, || decode(bytes))
@@ -76,10 +76,8 @@ fn check_headers(bytes: &[u8]) -> Result<(), HeightmapError> {
     let meta = MetaData::read_from_buffered(Cursor::new(bytes), false);
     let meta = meta.map_err(|error| damaged(error.to_string()))?;
     let channels = meta.headers.iter().map(|header| header.channels.list.len());
-    if channels.sum::<usize>() > MOST_CHANNELS {
-        return Err(damaged(format!(
-            "it has more than {MOST_CHANNELS} channels"
-        )));
+    if channels.sum::<usize>() > MAX_CHANNELS {
+        return Err(damaged(format!("it has more than {MAX_CHANNELS} channels")));
     }
     let mut tiled = false;
     for header in &meta.headers {
@@ -109,7 +107,7 @@ fn check_headers(bytes: &[u8]) -> Result<(), HeightmapError> {
                 (single, size.0.saturating_mul(size.1))
             }
         };
-        if (block as u64).saturating_mul(per_cell) > declared.max(LARGEST_BLOCK) {
+        if (block as u64).saturating_mul(per_cell) > declared.max(MAX_BLOCK) {
             return Err(damaged("its blocks are too large".into()));
         }
         if header.deep || !single {

@@ -12,7 +12,7 @@ use std::io::{Read, Seek};
 const MODEL_TYPE: u16 = 1024;
 const LINEAR_UNITS: u16 = 3076;
 /// Most entries of the directory that are looked at, four numbers each.
-const MOST_KEYS: usize = 256;
+const MAX_KEYS: usize = 256;
 
 /// Side of a cell, if the file knows it in metres. Where `any_shape` is set,
 /// cells that are not square are no error. units: m
@@ -67,7 +67,7 @@ fn keys<R: Read + Seek>(decoder: &mut Decoder<R>) -> Vec<[u16; 4]> {
     let Some(Value::List(numbers)) = tag(decoder, Tag::GeoKeyDirectoryTag) else {
         return Vec::new();
     };
-    let numbers = numbers.into_iter().take(4 * MOST_KEYS);
+    let numbers = numbers.into_iter().take(4 * MAX_KEYS);
     let numbers: Vec<u16> = numbers.map_while(|v| v.into_u16().ok()).collect();
     numbers.as_chunks::<4>().0.to_vec()
 }

@@ -30,10 +30,10 @@ use std::{
 };
 
 /// No file of a heightmap is longer: four 32-bit channels of the largest land.
-const MOST_BYTES: u64 = 16 * (Grid::MAX_SIDE as u64) * (Grid::MAX_SIDE as u64);
+const MAX_BYTES: u64 = 16 * (Grid::MAX_SIDE as u64) * (Grid::MAX_SIDE as u64);
 /// No compression of these formats packs more into a byte (LZW of zeros comes
 /// nearest). What declares more than that cannot be in the file.
-const MOST_PACKED: u64 = 4096;
+const MAX_COMPRESSION_RATIO: u64 = 4096;
 
 /// A grid of numbers: heights, depths or any mask, row by row from the north
 /// (world −Z), each from the west (−X). It is an asset, too: see
@@ -174,7 +174,7 @@ impl Heightmap {
         options: &HeightmapOptions,
     ) -> Result<Self, HeightmapError> {
         let path = path.as_ref();
-        let bytes = atomic::read(path, MOST_BYTES).map_err(|error| HeightmapError::File {
+        let bytes = atomic::read(path, MAX_BYTES).map_err(|error| HeightmapError::File {
             path: path.into(),
             error,
         })?;
@@ -410,11 +410,11 @@ fn check_declared(
     format: &'static str,
 ) -> Result<(), HeightmapError> {
     check_size(size)?;
-    if declared > MOST_BYTES {
+    if declared > MAX_BYTES {
         let reason = format!("it declares {declared} bytes of cells");
         return Err(HeightmapError::Damaged { format, reason });
     }
-    let holds = (file_length as u64).saturating_mul(MOST_PACKED);
+    let holds = (file_length as u64).saturating_mul(MAX_COMPRESSION_RATIO);
     if declared > holds {
         let reason = format!(
             "it declares {} × {} cells, but it is only {file_length} bytes long",

@@ -8,7 +8,7 @@ use core::fmt;
 pub(super) const KEY: &str = "bevy_erode";
 
 /// Longest text that is looked at.
-const MOST: usize = 256;
+const MAX_LENGTH: usize = 256;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Note {
@@ -25,7 +25,7 @@ impl Note {
     /// Reads a note. What it does not understand says nothing.
     pub fn parse(text: &str) -> Self {
         let mut note = Self::default();
-        if text.len() > MOST {
+        if text.len() > MAX_LENGTH {
             return note;
         }
         let (mut lowest, mut highest) = (None, None);

@@ -14,7 +14,7 @@ use std::io::Cursor;
 
 const TIFF: &str = "TIFF";
 /// Channels that a file may have: a row of a tile is unpacked with all of them.
-const MOST_CHANNELS: u64 = 64;
+const MAX_CHANNELS: u64 = 64;
 
 /// Where `any_shape` is set, cells that are not square are no error.
 pub(super) fn read(bytes: &[u8], any_shape: bool) -> Result<Decoded, HeightmapError> {
@@ -38,7 +38,7 @@ fn decode(bytes: &[u8], any_shape: bool) -> Result<Decoded, HeightmapError> {
     }
     // Extra samples of a pixel are none of the color's.
     let samples = decoder.find_tag_unsigned::<u64>(Tag::SamplesPerPixel);
-    if samples.map_err(damaged)?.unwrap_or(1) > MOST_CHANNELS {
+    if samples.map_err(damaged)?.unwrap_or(1) > MAX_CHANNELS {
         return Err(wrong("it has more than 64 channels"));
     }
     // A strip or tile may reach beyond the picture, but not by much. Strips may

@@ -19,14 +19,14 @@ const RING: usize = 2;
 /// Cells from one row of a copy to the next.
 const PITCH: usize = SIDE + 2 * RING;
 /// The largest share of a difference in level that may flow through a face.
-const MOST_LEVELED: f32 = 0.2;
+const MAX_LEVELED_SHARE: f32 = 0.2;
 /// The largest share of a cell's lava that may flow out of it.
-const MOST_GIVEN: f32 = 0.5;
+const MAX_OUTFLOW_SHARE: f32 = 0.5;
 /// Surface of what lies beyond the border: nothing flows there, and nothing
 /// comes because it has no lava.
 const WALL: f32 = 1e10;
 /// Thicker lava is no more mobile: so nothing overflows. units: m
-const THICKEST: f32 = 1e4;
+const MAX_THICKNESS: f32 = 1e4;
 
 /// Constants of one sub-step.
 #[derive(Clone, Copy, Debug)]
@@ -63,10 +63,10 @@ impl Pass {
         if held >= 1.0 {
             return 0.0;
         }
-        let depth = least(depth, THICKEST);
+        let depth = least(depth, MAX_THICKNESS);
         let mobility = self.mobility / (1.0 + self.stiffening * (1.0 - warmth));
-        let spread = depth * (1.0 - held * held * held) / MOST_LEVELED;
-        let fall = 2.0 * least(drop, 1.0 / self.cells_per_metre) / MOST_GIVEN;
+        let spread = depth * (1.0 - held * held * held) / MAX_LEVELED_SHARE;
+        let fall = 2.0 * least(drop, 1.0 / self.cells_per_metre) / MAX_OUTFLOW_SHARE;
         let per_metre = self.cells_per_metre * self.cells_per_metre;
         mobility * depth * depth * most(spread, fall) * per_metre
     }
@@ -245,7 +245,7 @@ fn find_flows(copied: &mut Copied, pass: &Pass) {
         let (depth, share) = (&depth[row..][..count], &mut share[row..][..count]);
         for x in 0..count {
             let out = (most(e[x], 0.0) - least(w[x], 0.0)) + (most(s[x], 0.0) - least(n[x], 0.0));
-            let most_given = MOST_GIVEN * depth[x];
+            let most_given = MAX_OUTFLOW_SHARE * depth[x];
             share[x] = most_given / most(most(out, most_given), 1e-30);
         }
     }
@@ -340,7 +340,7 @@ fn face_row(
         let above = of(surface[x], other_surface[x]) - step;
         let thick = least(
             most(least(of(depth[x], other_depth[x]), above), 0.0),
-            THICKEST,
+            MAX_THICKNESS,
         );
         let fall = most(drop, -drop);
         let along = fall * pass.cells_per_metre;
@@ -353,7 +353,7 @@ fn face_row(
         let stiff = 1.0 + pass.stiffening * (1.0 - of(warmth[x], other_warmth[x]));
         let speed = pass.mobility / stiff * (thick * thick) * (along / slant) * free;
         let wish = speed * thick * pass.dt * pass.cells_per_metre;
-        let wish = least(wish, MOST_LEVELED * fall);
+        let wish = least(wish, MAX_LEVELED_SHARE * fall);
         flow[x] = if gives { wish } else { -wish };
     }
 }

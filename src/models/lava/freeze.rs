@@ -9,7 +9,7 @@ use bevy::math::UVec2;
 
 const SIDE: usize = TILE as usize;
 /// Thinner lava is rock at once. units: m
-const THINNEST: f32 = 1e-4;
+const MIN_THICKNESS: f32 = 1e-4;
 
 /// Sides without lava of a tile's cells, 0 to 4, row by row.
 #[derive(Clone, Debug)]
@@ -177,7 +177,7 @@ impl BandLayers<'_> {
         }
         let bedrock = (&mut self.bedrock[cell], &mut self.bedrock_rest[cell]);
         let lava = (&mut self.depth[cell], &mut self.rest[cell]);
-        if depth - frozen < THINNEST {
+        if depth - frozen < MIN_THICKNESS {
             add(bedrock, sum(depth, *lava.1));
             (*lava.0, *lava.1, self.heat[cell]) = (0.0, 0.0, 0.0);
             changed.ground = true;

@@ -17,7 +17,7 @@ const TILE: usize = 16;
 const AXIS_SHARE: f64 = 0.2 * 2.0 / 3.0;
 const DIAGONAL_SHARE: f64 = 0.2 / 6.0;
 /// Largest part of a bank that one cut takes.
-const MOST_OF_A_BANK: f64 = 0.5;
+const MAX_BANK_SHARE: f64 = 0.5;
 
 /// How a cut moves a bank.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq, Eq)]
@@ -271,7 +271,7 @@ impl GridGround {
                 let back = |speed: f64, column: isize, row: isize| {
                     let behind = self.beside(cut.point, column, row);
                     let step = behind.map_or(0.0, |cell| (here - self.heights[cell]).max(0.0));
-                    (speed.abs() / self.cell).min(MOST_OF_A_BANK) * step
+                    (speed.abs() / self.cell).min(MAX_BANK_SHARE) * step
                 };
                 let Cut { sideways, .. } = *cut;
                 let x = back(sideways.x, -(sideways.x.signum() as isize), 0);

@@ -26,7 +26,7 @@ use bevy::{math::*, prelude::*};
 
 const M: &str = "MeanderingRiver";
 /// Smaller changes of the ground wait until they are worth a new mesh. units: m
-const LEAST: f64 = 1e-5;
+const MIN_CHANGE: f64 = 1e-5;
 /// Changes by others from which on the floodplain is found anew. units: m
 const EDITED: f64 = 0.01;
 /// Hollows narrower than three radii are part of the floodplain.
@@ -602,7 +602,7 @@ impl RiverStretch {
                 .flat_map(|tile| ground.tile_cells(tile))
                 .collect(),
         };
-        let least = if is_end { 0.0 } else { LEAST };
+        let least = if is_end { 0.0 } else { MIN_CHANGE };
         let mut tiles = Vec::new();
         let (mut gained, mut taken) = (0.0, 0.0);
         for i in cells {

@@ -30,7 +30,7 @@ use bevy::prelude::*;
 /// Rows that one job works on. A tile holds a whole number of bands.
 const BAND: usize = 16;
 /// No water carries more than this; only absurd settings come near. units: m
-const MOST_LOAD: f32 = 1e6;
+const MAX_LOAD: f32 = 1e6;
 /// Numbers of the four pipes.
 const L: usize = 0;
 const R: usize = 1;
@@ -368,7 +368,7 @@ impl PublishedState {
                 let steep = along_x * along_x + along_y * along_y;
                 let sine = most((steep / (1.0 + steep)).sqrt(), least_tilt);
                 let speed = (u[i] * u[i] + v[i] * v[i]).sqrt();
-                let capacity = least(settings.capacity * sine * speed, MOST_LOAD);
+                let capacity = least(settings.capacity * sine * speed, MAX_LOAD);
 
                 let (held, old_soil) = (suspended[i], soil[k]);
                 let old_rock = (bedrock[k], rest[k]);

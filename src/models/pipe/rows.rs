@@ -64,12 +64,12 @@ pub(super) struct Source<'a> {
 
 /// Friction does not tell deeper water apart. It also keeps products of powers
 /// far from the largest number. units: m
-const DEEPEST: f32 = 1e3;
+const MAX_FRICTION_DEPTH: f32 = 1e3;
 
 /// No water runs stronger through a metre of width: a kilometre deep at ten
 /// kilometres a second. Products of discharges stay far from the largest number.
 /// units: m²/s
-const STRONGEST: f32 = 1e7;
+const MAX_UNIT_DISCHARGE: f32 = 1e7;
 
 /// A depth (m, at least [`FILM`]) to the power of 7/3, which decides friction, to
 /// 1e-4. Only additions, multiplications and shifts: the same bits on every
@@ -88,7 +88,7 @@ pub(in crate::models) fn depth_power(depth: f32) -> f32 {
     const SQUARE: f32 = 1.298_508 / (1u128 << 64) as f32;
     const LINE: f32 = -3.026_759 / (1u64 << 40) as f32;
     const START: f32 = 2.750_991_6 / (1u64 << 16) as f32;
-    let h = least(depth, DEEPEST);
+    let h = least(depth, MAX_FRICTION_DEPTH);
     let logarithm = h.to_bits() as i32 as f32;
     let guess = GUESS - logarithm * (1.0 / 3.0);
     let root = f32::from_bits(guess.to_bits() << 7);
@@ -225,7 +225,7 @@ impl Push {
         let flows = pushed * (power * deeper) + (straight * h) * (self.spreading * size);
         let flows = flows / ((power + self.drag * size) * deeper);
         // A sea far above the land would give without end.
-        let flows = most(least(flows, STRONGEST), -STRONGEST);
+        let flows = most(least(flows, MAX_UNIT_DISCHARGE), -MAX_UNIT_DISCHARGE);
         if depth > FILM { flows } else { 0.0 }
     }
 }

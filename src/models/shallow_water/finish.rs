@@ -9,7 +9,7 @@ use crate::terrain::{Border, Borders};
 use multiversion::multiversion;
 
 /// The source's method makes water, but none deeper than this. units: m
-const MOST_DEPTH: f32 = 1e8;
+const MAX_DEPTH: f32 = 1e8;
 
 /// What a finished sweep gives, to be read by all bands.
 pub(super) struct Done<'a> {
@@ -246,9 +246,9 @@ fn note_past(
         if dry {
             (depth[x], rest[x]) = (0.0, 0.0);
             (east[x], south_flow[x]) = (0.0, 0.0);
-        } else if depth[x] > MOST_DEPTH {
-            made -= f64::from(depth[x]) + f64::from(rest[x]) - f64::from(MOST_DEPTH);
-            (depth[x], rest[x], past[x]) = (MOST_DEPTH, 0.0, 0.0);
+        } else if depth[x] > MAX_DEPTH {
+            made -= f64::from(depth[x]) + f64::from(rest[x]) - f64::from(MAX_DEPTH);
+            (depth[x], rest[x], past[x]) = (MAX_DEPTH, 0.0, 0.0);
         }
     }
     (fastest, made)

@@ -6,7 +6,7 @@ use rand::Rng;
 use rand_pcg::Pcg32;
 
 /// The most octaves a stack may have.
-pub(super) const MOST_OCTAVES: u32 = 32;
+pub(super) const MAX_OCTAVES: u32 = 32;
 
 /// The mean distance from one crest of the basis noise to the next, in lattice cells.
 const BASIS_WAVELENGTH: f64 = 2.39;
@@ -107,7 +107,7 @@ impl Stack {
     ) -> Self {
         let (mut size, mut amplitude, mut total) = (wavelength, 1.0, 0.0);
         let mut layers = Vec::new();
-        for _ in 0..octaves.min(MOST_OCTAVES) {
+        for _ in 0..octaves.min(MAX_OCTAVES) {
             layers.push((Basis::new(dice, size), amplitude));
             total += amplitude;
             size /= lacunarity;
@@ -136,7 +136,7 @@ impl Stack {
         // Where one octave alone changes sign is a smooth curve, and such crests look like dunes.
         // With a share of the finer octaves mixed in they wander as real crests do.
         const WANDER: f64 = 0.32;
-        let mut mixed = [0.0; MOST_OCTAVES as usize];
+        let mut mixed = [0.0; MAX_OCTAVES as usize];
         let mut finer = 0.0;
         for (slot, (noise, _)) in mixed.iter_mut().zip(&self.layers).rev() {
             finer = noise.at(point) + WANDER * finer;

@@ -11,7 +11,7 @@ use crate::parallel::Workers;
 /// Share of the height beyond the talus that slides down an edge at once.
 const SLIDE: f64 = 0.3;
 /// Edges that run less along the stream are left out: square of the cosine.
-const LEAST_ALONG: f64 = 0.5;
+const MIN_ALONG: f64 = 0.5;
 
 /// What a point gains and loses by what its neighbors and it exchange. units: m
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,7 +51,7 @@ impl MeshGround {
                 let square = edge.length_squared();
                 let flow = flows[buckets.of((own.at + other.at) * 0.5)];
                 let along = flow.dot(edge) * flow.dot(edge) / square;
-                if along >= LEAST_ALONG {
+                if along >= MIN_ALONG {
                     let share = (rate * along * along / square).min(EVEN_OUT);
                     let volume = share * (above(other) - above(own)) * area.min(other_area);
                     sum.crept += volume / area;

@@ -6,7 +6,7 @@ use bevy::math::{DVec2, Vec2Swizzles};
 use core::ops::Range;
 
 /// A search that takes longer starts over with all triangles.
-const LONGEST_WALK: usize = 256;
+const MAX_WALK: usize = 256;
 
 /// Buckets over a rectangle, in rows along its shorter side: so the points of
 /// some rows, which follow each other, have few neighbors in others.
@@ -172,7 +172,7 @@ impl Buckets {
     #[inline]
     pub fn locate(&self, sheet: &Sheet, at: DVec2) -> (u32, [f64; 3]) {
         let mut own = self.seeds[self.of(at)];
-        for _ in 0..LONGEST_WALK {
+        for _ in 0..MAX_WALK {
             let [a, b, c] = sheet.places(own);
             let parts = [doubled(b, c, at), doubled(c, a, at), doubled(a, b, at)];
             let mut worst = usize::from(parts[1] < parts[0]);

@@ -49,7 +49,7 @@ const GRADING: f64 = 0.4;
 const EVEN_OUT: f64 = 0.125;
 /// A thinner layer of fresh deposit is none. Splits and collapses spread traces
 /// that a grid does not have. units: m
-const THINNEST: f64 = 0.02;
+const MIN_DEPOSIT: f64 = 0.02;
 /// The sheet is changed once in so many times that it is settled.
 const REMESH_EVERY: u32 = 2;
 /// Points far from the water are looked at once in so many changes.
@@ -356,7 +356,7 @@ impl Ground for MeshGround {
 
     fn softness(&self, settings: &MeanderingRiver, point: usize) -> f64 {
         let own = &self.sheet.points[point];
-        if own.soft > THINNEST {
+        if own.soft > MIN_DEPOSIT {
             return f64::from(settings.softness);
         }
         1.0 / own.hardness

@@ -7,14 +7,14 @@ use super::{
     MeshDetail,
     land::Land,
     locate::Buckets,
-    remesh::LEAST_AREA,
+    remesh::MIN_AREA,
     rings::{Rings, Shape},
     topology::{Point, doubled},
 };
 use bevy::math::DVec2;
 
 /// A cut moves a point by this share of a fine edge at most.
-const LONGEST_MOVE: f64 = 0.5;
+const MAX_MOVE: f64 = 0.5;
 
 /// What stays as it is while points are cut.
 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ pub(super) fn parts(detail: &MeshDetail, own: &Point, cut: &Cut, slope: DVec2) -
     let uphill = slope / steepness;
     let along = cut.sideways.perp_dot(uphill).abs();
     let way = cut.sideways.dot(uphill) + detail.rub * along;
-    let way = way.clamp(0.0, LONGEST_MOVE * detail.fine);
+    let way = way.clamp(0.0, MAX_MOVE * detail.fine);
     (uphill * way, sink)
 }
 
@@ -97,7 +97,7 @@ impl Patch<'_> {
 
     /// The largest share of a move that turns no triangle over.
     fn free_share(&self, detail: &MeshDetail, p: usize, ring: &[u32], way: DVec2) -> f64 {
-        let least = 2.0 * LEAST_AREA * detail.fine * detail.fine;
+        let least = 2.0 * MIN_AREA * detail.fine * detail.fine;
         let at = self.points[p].at;
         let place = |other: u32| self.points[other as usize - self.first].at;
         let (mut share, mut b) = (1.0f64, place(ring[0]));

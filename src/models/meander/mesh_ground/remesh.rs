@@ -18,9 +18,9 @@ use bevy::math::DVec2;
 /// collapsed; a collapse makes no edge that would soon be split again.
 const SPLIT: f64 = 1.4;
 const COLLAPSE: f64 = 0.5;
-const LONGEST_AFTER: f64 = 1.25;
+const MAX_COLLAPSED_EDGE: f64 = 1.25;
 /// A triangle's plan area stays above this share of the fine edge squared.
-pub(super) const LEAST_AREA: f64 = 0.02;
+pub(super) const MIN_AREA: f64 = 0.02;
 /// Triangles better than this may become worse in a collapse, down to it.
 const GOOD: f64 = 0.35;
 /// Edges are turned for at least so much better a triangle.
@@ -62,7 +62,7 @@ where
     T: Fn(DVec2) -> f64 + Sync,
 {
     fn least_doubled(&self) -> f64 {
-        2.0 * LEAST_AREA * self.fine * self.fine
+        2.0 * MIN_AREA * self.fine * self.fine
     }
 
     /// What `look` finds at each of some items, in their order.
@@ -270,7 +270,7 @@ where
                 .around(into)
                 .any(|(t, _)| sheet.triangles[t as usize].corners.contains(&other));
             common += usize::from(kept);
-            if !kept && length > LONGEST_AFTER * (self.edge)((to + end) * 0.5) {
+            if !kept && length > MAX_COLLAPSED_EDGE * (self.edge)((to + end) * 0.5) {
                 return None;
             }
         }
