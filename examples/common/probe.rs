@@ -90,6 +90,6 @@ pub fn paint_relief(world: &World, path: &Path) -> Result<(), String> {
     }
     let surface = Heightmap::new(size, surface).map(|map| map.with_cell_size(terrain.cell_size()));
     surface
-        .and_then(|surface| surface.write_relief(path, color))
+        .and_then(|surface| surface.write_hillshade(path, color))
         .map_err(|error| error.to_string())
 }

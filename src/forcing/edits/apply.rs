@@ -59,8 +59,8 @@ impl TerrainEdit {
         Footprint::new(self.brush, terrain.grid(), self.from, self.to)
     }
 
-    /// Applies the edit at once, whatever its stamp. Returns what it really
-    /// did: nothing where it lies outside the land.
+    /// Applies the edit at once, whatever its step. Returns what it really did:
+    /// nothing where it lies outside the terrain.
     pub fn apply(&self, terrain: &mut Terrain) -> Result<EditEffect, SettingsError> {
         self.check()?;
         let footprint = self.footprint(terrain);
@@ -92,7 +92,7 @@ impl TerrainEdit {
                 self.move_ground(terrain, &changes)
             }
         };
-        // Nothing is drawn anew for a hand that was empty.
+        // An empty hand changes nothing, so no tile is marked.
         let Some(effect) = effect else {
             return Ok(EditEffect::default());
         };
@@ -137,9 +137,9 @@ impl TerrainEdit {
                 let height = |x, y| self.from.y + rise * footprint.along(x, y);
                 changes_of(footprint, &grid, |x, y, w| towards(height(x, y), x, y, w))
             }
-            EditAction::Stamp { map, turn } => {
-                let turn = f64::from(*turn);
-                let turn = Vec2::new(libm::cos(turn) as f32, libm::sin(turn) as f32);
+            EditAction::Stamp { map, rotation } => {
+                let angle = f64::from(*rotation);
+                let turn = Vec2::new(libm::cos(angle) as f32, libm::sin(angle) as f32);
                 let radius = footprint.radius();
                 let place = |x, y| turn.rotate(footprint.away(x, y) / radius);
                 changes_of(footprint, &grid, |x, y, w| amount * w * map.at(place(x, y)))
@@ -399,13 +399,13 @@ impl TerrainEdit {
     }
 }
 
-/// The share of what is wanted that there is. Rounding may not make it more:
-/// a hand holds no less than nothing.
-fn share_of(there: f64, wanted: f64) -> f64 {
-    if there >= wanted || wanted <= 0.0 {
+/// The share of what is wanted that is available. Rounding must not make it more: what
+/// a hand holds is never negative.
+fn share_of(available: f64, wanted: f64) -> f64 {
+    if available >= wanted || wanted <= 0.0 {
         1.0
     } else {
-        (there / wanted * (1.0 - 1e-7)).max(0.0)
+        (available / wanted * (1.0 - 1e-7)).max(0.0)
     }
 }
 
@@ -429,7 +429,7 @@ fn set_hardness(
             }
         }
     }
-    // Land without a map gets none for nothing.
+    // Without a change, no map is made.
     (!changes.is_empty()).then(|| {
         let map = terrain.hardness_mut();
         for (cell, hardness) in changes {

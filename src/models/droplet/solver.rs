@@ -109,11 +109,11 @@ impl Solver for DropletSolver {
     }
 
     fn save_state(&self, terrain: &Terrain) -> Vec<u8> {
-        self.write_memory(terrain)
+        self.write_state(terrain)
     }
 
-    fn load_state(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), StateError> {
-        self.read_memory(memory, terrain)
+    fn load_state(&mut self, bytes: &[u8], terrain: &Terrain) -> Result<(), StateError> {
+        self.read_state(bytes, terrain)
     }
 }
 

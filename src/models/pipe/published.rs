@@ -133,19 +133,19 @@ impl PublishedState {
     }
 
     /// Writes what the next step depends on: the outflow.
-    pub(super) fn save_state(&self, memory: &mut StateWriter) {
+    pub(super) fn save_state(&self, writer: &mut StateWriter) {
         for plane in &self.flux {
-            memory.floats(plane);
+            writer.floats(plane);
         }
     }
 
     /// Reads what [`save_state`](Self::save_state) wrote.
-    pub(super) fn load_state(memory: &mut StateReader, grid: &Grid) -> Result<Self, StateError> {
+    pub(super) fn load_state(reader: &mut StateReader, grid: &Grid) -> Result<Self, StateError> {
         let mut planes = [const { Vec::new() }; 4];
         for plane in &mut planes {
-            *plane = memory.floats(grid.cells())?;
+            *plane = reader.floats(grid.cells())?;
             let outflow = plane.iter().all(|flux| *flux >= 0.0);
-            memory.ensure(outflow, "an outflow is negative")?;
+            reader.ensure(outflow, "an outflow of a pipe is negative")?;
         }
         Ok(Self {
             flux: planes,

@@ -95,19 +95,20 @@ impl History {
         }
     }
 
-    pub fn save_state(&self, memory: &mut StateWriter) {
-        memory.count(self.solves.into());
-        memory.floats(&self.water);
-        memory.floats(&self.regolith);
+    pub fn save_state(&self, writer: &mut StateWriter) {
+        writer.count(self.solves.into());
+        writer.floats(&self.water);
+        writer.floats(&self.regolith);
     }
 
-    pub fn load_state(memory: &mut StateReader, grid: &Grid) -> Result<Self, StateError> {
-        let solves = memory.count()?;
-        let solves = u32::try_from(solves).map_err(|_| memory.fault("too many solves"))?;
+    pub fn load_state(reader: &mut StateReader, grid: &Grid) -> Result<Self, StateError> {
+        let solves = reader.count()?;
+        let solves = u32::try_from(solves)
+            .map_err(|_| reader.fault(format!("too many solves: {solves}")))?;
         Ok(Self {
             solves,
-            water: memory.floats(grid.cells())?,
-            regolith: memory.floats(grid.cells())?,
+            water: reader.floats(grid.cells())?,
+            regolith: reader.floats(grid.cells())?,
         })
     }
 }

@@ -135,27 +135,26 @@ impl Solver for ShallowWaterSolver {
     }
 
     fn save_state(&self, _: &Terrain) -> Vec<u8> {
-        let mut memory = StateWriter::default();
-        memory.count(self.columns_first.into());
-        memory.real(self.elapsed);
-        memory.count(self.history.is_some().into());
+        let mut writer = StateWriter::default();
+        writer.count(self.columns_first.into());
+        writer.real(self.elapsed);
+        writer.count(self.history.is_some().into());
         if let Some(history) = &self.history {
-            history.save_state(&mut memory);
+            history.save_state(&mut writer);
         }
-        memory.finish()
+        writer.finish()
     }
 
-    fn load_state(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), StateError> {
-        let mut memory = StateReader::new(Self::NAME, memory);
-        memory.ensure(self.grid.matches(terrain.grid()), "the land is another")?;
-        let columns_first = memory.count()? != 0;
-        let elapsed = memory.real()?;
-        memory.ensure(elapsed >= 0.0, "the time is none")?;
-        let history = match memory.count()? {
+    fn load_state(&mut self, bytes: &[u8], terrain: &Terrain) -> Result<(), StateError> {
+        let mut reader = StateReader::new(Self::NAME, bytes);
+        reader.ensure_grid(&self.grid, terrain.grid())?;
+        let columns_first = reader.count()? != 0;
+        let elapsed = reader.real_in(0.0..=f64::MAX, "the elapsed time, in seconds,")?;
+        let history = match reader.count()? {
             0 => None,
-            _ => Some(History::load_state(&mut memory, &self.grid)?),
+            _ => Some(History::load_state(&mut reader, &self.grid)?),
         };
-        memory.finish()?;
+        reader.finish()?;
         *self = Self {
             columns_first,
             elapsed,
