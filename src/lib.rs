@@ -52,7 +52,7 @@ pub mod prelude {
             lava::{Lava, LavaSolver, LavaSteam},
             meander::{
                 GridGround, MeanderingRiver, RiverRequest, RiverSolver, RiverStretch, Rivers,
-                Stretch,
+                TerrainRiver,
             },
             pipe::{PipeModel, PipeSolver, PublishedPipe},
             plugin::ErosionFault,

@@ -114,10 +114,10 @@ struct Look {
 
 /// Grows one river.
 fn grow(cli: &Cli, seed: u64, table: &mut String) -> Result<Vec<Look>, Box<dyn Error>> {
-    let plain = Plain {
+    let plain = RiverPlain {
         waviness: cli.waviness,
         seed,
-        ..Plain::default()
+        ..RiverPlain::default()
     };
     let settings = if cli.published {
         MeanderingRiver::as_published()

@@ -20,11 +20,11 @@ fn sideways(point: usize, x: f64, y: f64) -> Cut {
 
 #[test]
 fn grounds_that_cannot_be_are_refused() {
-    let huge = Plain {
+    let huge = RiverPlain {
         length: 1e6,
         width: 1e6,
         cell_size: 1.0,
-        ..Plain::default()
+        ..RiverPlain::default()
     };
     let error = huge.ground().expect_err("too many cells");
     assert_eq!(error, GroundError::Size(UVec2::splat(1_000_000)));
@@ -172,7 +172,7 @@ fn the_floodplain_spans_hollows_and_keeps_hills() {
 #[test]
 fn no_solids_are_lost() {
     for (settings, bar) in [(settings(4), 1e-9), (MeanderingRiver::as_published(), 1e-9)] {
-        let mut river = Plain {
+        let mut river = RiverPlain {
             waviness: 8.0,
             ..plain(4)
         }

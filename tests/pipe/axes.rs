@@ -79,7 +79,7 @@ fn weathered(seed: u32) -> Cone {
     }
     for &(x, y, at) in &ring {
         let turn = at.y.atan2(at.x).rem_euclid(std::f32::consts::TAU) / std::f32::consts::TAU;
-        // Sectors are centerd on the axes and diagonals.
+        // Sectors are centered on the axes and diagonals.
         let sector = (turn * SECTORS as f32).round() as usize % SECTORS;
         let cell = terrain.grid().index(x, y);
         result.sectors[sector] += f64::from((before[cell] - terrain.ground(cell)).max(0.0));

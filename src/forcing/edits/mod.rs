@@ -356,3 +356,28 @@ impl TerrainEdit {
         }
     }
 }
+
+#[cfg(all(test, feature = "serialize"))]
+mod tests {
+    use super::*;
+
+    /// Edits and requests that were written before `stamp` became `at_step` and `turn`
+    /// became `rotation`.
+    #[test]
+    fn old_field_names_are_read() {
+        let map = "(size: (1, 1), values: [1.0])";
+        let edit = |turn: &str, stamp: &str| {
+            format!(
+                "(action: Stamp(map: {map}, {turn}: 0.5), from: (1.0, 2.0, 3.0), to: (1.0, 2.0, \
+                 3.0), brush: (), strength: 1.0, seconds: 1.0, fill: Soil, supply: Endless, \
+                 stroke: 0, {stamp}: Some((step: 7, order: 1)))"
+            )
+        };
+        let read = |text: &str| ron::from_str::<TerrainEdit>(text).expect("readable");
+        let old = read(&edit("turn", "stamp"));
+        assert_eq!(old, read(&edit("rotation", "at_step")));
+        assert_eq!(old.at_step, Some(EditStep { step: 7, order: 1 }));
+        let undo: HistoryRequest = ron::from_str("Undo(stamp: None)").expect("readable");
+        assert_eq!(undo, HistoryRequest::UNDO);
+    }
+}

@@ -64,7 +64,7 @@ impl SavedState {
         let running = world.get_resource::<Rivers>();
         let is_there = |river: Entity| found.iter().any(|(entity, _)| *entity == river);
         let saved = match running {
-            Some(running) => running.written_back_but(terrain, is_there),
+            Some(running) => running.written_back_except(terrain, is_there),
             None => terrain.clone(),
         };
         let rivers = capture_rivers(found, running, terrain, &saved);

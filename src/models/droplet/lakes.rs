@@ -200,7 +200,8 @@ impl Lakes {
         }
     }
 
-    /// Writes the lakes: they are older than the ground.
+    /// Writes the lakes: they were found on an earlier ground, so they cannot be found
+    /// again.
     pub fn save_state(&self, writer: &mut StateWriter) {
         writer.count(self.factor as u64);
         writer.floats(&self.lowest.iter().map(|low| low.0).collect::<Vec<_>>());

@@ -8,7 +8,7 @@ use crate::{
 use bevy::math::UVec2;
 
 const SIDE: usize = TILE as usize;
-/// Thinner lava is rock at once. units: m
+/// Lava thinner than this turns to rock at once. units: m
 const MIN_THICKNESS: f32 = 1e-4;
 
 /// Sides without lava of a tile's cells, 0 to 4, row by row.
@@ -20,8 +20,8 @@ pub(super) struct OpenSides {
 }
 
 impl OpenSides {
-    /// Of a tile, not counted yet.
-    pub fn of(tile: usize) -> Self {
+    /// A tile whose sides are not counted yet.
+    pub fn new(tile: usize) -> Self {
         Self {
             tile,
             sides: Vec::new(),
@@ -94,7 +94,7 @@ pub(super) struct BandLayers<'a> {
     heat: &'a mut [f32],
 }
 
-/// All layers in bands of so many cells; none where there is no lava.
+/// All layers in bands of `cells` cells; empty where there is no lava.
 pub(super) fn bands(layers: LayersMut<'_>, cells: usize) -> impl Iterator<Item = BandLayers<'_>> {
     let lava = layers.lava.into_iter().flat_map(move |lava| {
         lava.depth

@@ -1,4 +1,4 @@
-//! The ground as a grid of heights, centerd on the origin. Rows run along the
+//! The ground as a grid of heights, centered on the origin. Rows run along the
 //! second coordinate, as in the terrain; a point is a cell.
 
 use super::{Cut, Ground, MeanderingRiver, Surface, kernels::whole};
@@ -31,7 +31,7 @@ pub enum SidewaysRule {
     TwoPoints,
 }
 
-/// Why a ground cannot be.
+/// Why a ground cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum GroundError {
@@ -41,7 +41,7 @@ pub enum GroundError {
     /// The cell size is not a positive, finite number.
     #[error("the cell size must be a positive, finite number")]
     CellSize,
-    /// A plane has another number of values than the grid has cells.
+    /// A plane does not have one value for each cell of the grid.
     #[error("the {0} must have one value a cell")]
     Length(&'static str),
     /// A value is out of its range.
@@ -297,7 +297,7 @@ impl GridGround {
 
     /// What each of some cells of a row gains and loses by sliding, in any order
     /// the same: multiples of 2⁻³⁶. `cells` follow each other.
-    fn exchange(&self, rests: [f64; 2], cells: Range<usize>) -> ([f64; TILE], [f64; TILE]) {
+    fn exchange(&self, stable: [f64; 2], cells: Range<usize>) -> ([f64; TILE], [f64; TILE]) {
         let (mut gain, mut loss) = ([0.0; TILE], [0.0; TILE]);
         let (x, y, count) = (
             cells.start % self.width,
@@ -311,12 +311,12 @@ impl GridGround {
             && y > 0
             && y + 1 < self.height;
         for (i, (column, row)) in RING.into_iter().enumerate() {
-            let (rest, share) = if i < 4 {
-                (rests[0], AXIS_SHARE)
+            let (stable, share) = if i < 4 {
+                (stable[0], AXIS_SHARE)
             } else {
-                (rests[1], DIAGONAL_SHARE)
+                (stable[1], DIAGONAL_SHARE)
             };
-            let moved = |rise: f64| whole(share * (rise.abs() - rest).max(0.0));
+            let moved = |rise: f64| whole(share * (rise.abs() - stable).max(0.0));
             if inner {
                 let first = cells
                     .start
@@ -347,13 +347,13 @@ impl GridGround {
 
     /// New heights and soft layers of a tile's cells, and whether any slid.
     fn slide(&self, settings: &MeanderingRiver, tile: usize) -> (Vec<(f64, f64)>, bool) {
-        let rest = f64::from(settings.talus) * self.cell;
-        let rests = [rest, rest * core::f64::consts::SQRT_2];
+        let along_axis = f64::from(settings.talus) * self.cell;
+        let stable = [along_axis, along_axis * core::f64::consts::SQRT_2];
         let harden = libm::exp(-f64::from(settings.hardening) * self.waiting[tile].0);
         let mut slid = false;
         let mut out = Vec::with_capacity(TILE * TILE);
         for cells in self.tile_rows(tile) {
-            let (gain, loss) = self.exchange(rests, cells.clone());
+            let (gain, loss) = self.exchange(stable, cells.clone());
             for ((cell, gain), loss) in cells.zip(gain).zip(loss) {
                 if !self.is_inside(cell) {
                     out.push((self.heights[cell], self.soft[cell]));

@@ -65,12 +65,12 @@ pub use ground::{Cut, Ground, Surface};
 pub use measure::{Centerline, Tally, course};
 pub use mesh_ground::{MeshDetail, MeshGround, RemeshTally};
 pub use oxbow::OxbowLake;
-pub use plain::Plain;
+pub use plain::RiverPlain;
 pub use plugin::{RiverRequest, Rivers};
 pub use sediment::SedimentParticle;
 pub use solver::{RiverLedger, RiverSolver};
 pub use springs::{RiverSink, RiverSource, SinkId, SourceId};
-pub use stretch::{RiverStretch, Stretch};
+pub use stretch::{RiverStretch, TerrainRiver};
 pub use water::WaterParticle;
 
 use crate::terrain::{SettingsError, in_range};
@@ -109,11 +109,11 @@ impl Friction {
 }
 
 /// A river that wanders through its plain. As a component it runs on a
-/// [`Stretch`] of the terrain: its entity's `Transform` says where the river
+/// [`RiverStretch`] of the terrain: its entity's `Transform` says where the river
 /// enters and, by its forward direction (−Z), which way it runs.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default)]
-#[require(Stretch, Transform)]
+#[require(RiverStretch, Transform)]
 #[cfg_attr(
     feature = "serialize",
     derive(serde::Serialize, serde::Deserialize),

@@ -7,7 +7,7 @@
 
 use super::{
     Cutoff, Ground, MeanderingRiver, OxbowLake, RiverSink, RiverSolver, RiverSource, RiverStretch,
-    SedimentParticle, SourceId, Stretch, Tally, WaterParticle, cutoff::Necks, grade::Grade,
+    SedimentParticle, SourceId, Tally, TerrainRiver, WaterParticle, cutoff::Necks, grade::Grade,
     grid_ground::GridGround, layout::Layout, oxbow::Plug, sediment::Sediment, springs::Spring,
     water::Water,
 };
@@ -40,7 +40,7 @@ const MAX_SUM: f64 = 1e30;
 
 type Read<T> = Result<T, StateError>;
 
-impl RiverStretch {
+impl TerrainRiver {
     /// Saves what its next step depends on besides its settings, stretch and place
     /// and the terrain that it runs on. A river that [`load_state`](Self::load_state)s
     /// it goes on with the same bits. Empty for a terrain of another size, cell size
@@ -81,7 +81,7 @@ impl RiverStretch {
     /// When the bytes are not the state of such a river.
     pub fn load_state(
         settings: MeanderingRiver,
-        stretch: Stretch,
+        stretch: RiverStretch,
         place: &Transform,
         bytes: &[u8],
         terrain: &Terrain,

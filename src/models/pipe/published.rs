@@ -15,7 +15,7 @@
 //!
 //! A cut takes soil first and a deposit is soil. K bounds `u` and `v` by `l/dt`.
 //! Waves are stable up to `√(g·A/l)·dt ≤ 0.5·l`. The transport of a thickness
-//! does not conserve it: the ledger books the difference as lost.
+//! does not conserve it: the ledger counts the difference as lost.
 
 use crate::{
     models::{
@@ -162,7 +162,7 @@ impl PublishedState {
         terrain: &mut Terrain,
         dt: f32,
     ) {
-        self.heed(terrain);
+        self.adopt_flow(terrain);
         self.survey(workers, terrain);
         self.accelerate(settings, workers, terrain, dt);
         let flowed = self.flow(workers, terrain, dt);
@@ -188,9 +188,9 @@ impl PublishedState {
         }
     }
 
-    /// Starts from the terrain's flow where it is not the one that this state
-    /// left: another method ran, or the land is another.
-    fn heed(&mut self, terrain: &Terrain) {
+    /// Takes over the terrain's flow where it is not the one that this state left:
+    /// another method ran, or the terrain was replaced.
+    fn adopt_flow(&mut self, terrain: &Terrain) {
         let (w, l) = (self.grid.width(), self.grid.cell_size());
         let Some(flow) = terrain.flow() else {
             return;

@@ -114,7 +114,7 @@ impl Solver for PipeSolver {
             // Equal parts, so that none is tiny.
             let part = self.lost / (self.lost / longest).ceil().max(1.0);
             if !self.sub_step(&workers, terrain, part.min(longest)) {
-                // Nothing is wet, and nothing will be.
+                // Nothing is wet, and nothing can get wet.
                 self.lost = 0.0;
             } else {
                 self.lost -= part.min(longest);
@@ -236,7 +236,7 @@ impl PipeSolver {
         longest_step(self.pace, self.grid.cell_size())
     }
 
-    /// Takes in what others did to the water.
+    /// Takes over what others did to the water.
     fn look(&mut self, terrain: &Terrain) {
         if self.seen.0 != terrain.id.get() {
             self.seen = (terrain.id.get(), 0);
@@ -410,7 +410,7 @@ impl PipeSolver {
         // on which worker was first.
         let mut pace = 0.0f32;
         for (band, report) in self.reports.iter().enumerate() {
-            report.book(layers.account, self.grid.cell_area());
+            report.add_to(layers.account, self.grid.cell_area());
             pace = pace.max(report.pace);
             for (tile, ground) in report.ground_changed.iter().enumerate() {
                 self.changed.ground[band * band_tiles + tile] |= ground;

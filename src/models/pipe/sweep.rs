@@ -105,8 +105,8 @@ impl Report {
         };
     }
 
-    /// Books what this band did.
-    pub fn book(&self, account: &mut Ledger, cell_area: f64) {
+    /// Adds what this band did to the ledger.
+    pub fn add_to(&self, account: &mut Ledger, cell_area: f64) {
         account.solids.moved += self.taken * cell_area;
         account.solids.left += self.solids_out * cell_area;
         account.water.left += self.water_out * cell_area;
@@ -574,7 +574,7 @@ fn load_own_row(
     stirs
 }
 
-/// Cuts bedrock, notes which tiles are wet and which have changed.
+/// Cuts bedrock, records which tiles are wet and which have changed.
 #[inline(always)]
 fn finish_row(
     band: &mut Band,

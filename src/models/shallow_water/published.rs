@@ -15,7 +15,7 @@
 //! with depth `r` to steady. "Steady" is a largest speed of the level, or a
 //! number of solves. The printed damping has a minus before (1 − τ); waves need
 //! a plus. Levels below the ground are raised to it, which makes water (and
-//! ground) out of nothing: the ledger books it as lost, with a minus.
+//! ground) out of nothing: the ledger counts it as lost, with a minus.
 
 use crate::{
     models::solver_state::{StateError, StateReader, StateWriter},

@@ -29,11 +29,11 @@ pub(super) const TILE_WIDTH: usize = TILE as usize;
 const FEW: usize = 8192;
 /// Fewer rows are solved one by one.
 const FEW_ROWS: usize = 4;
-/// Faces conduct no better than this: waves would cross ten thousand cells in a
+/// Largest conductance of a face: at this one waves would cross ten thousand cells in a
 /// step.
 const MAX_CONDUCTANCE: f32 = 1e8;
-/// A flow that is kept from the last step is at most so many times as deep as
-/// the face; only absurd changes of the step come near.
+/// Largest flow that is kept from the last step, in depths of the face; only absurd
+/// changes of the step come near.
 const MAX_KEPT: f32 = 1e4;
 
 /// How a fluid moves in one solve.
@@ -491,7 +491,7 @@ fn face<const LITERAL: bool>(
     // `crossing` is the sum of four.
     let pushed = old * motion.keep + motion.push * h * fall;
     let size = (pushed * pushed + (crossing * crossing) * (1.0 / 16.0)).sqrt();
-    // Squares may overflow, and no drag of something endless is no number.
+    // Squares may overflow to infinity, and zero times infinity is NaN.
     let size = least(size, f32::MAX);
     let left = 2.0 / (1.0 + (1.0 + 4.0 * (motion.drag * size / power)).sqrt());
     let conductance = least(motion.conduct * h * left, MAX_CONDUCTANCE);

@@ -109,7 +109,7 @@ impl Solver for ShallowWaterSolver {
         }
         terrain.ensure_flow();
         if !(is_wet(terrain) || has_sea(terrain.borders())) {
-            self.rest(terrain);
+            self.stop_flow(terrain);
             return;
         }
         match self.settings.published.clone() {
@@ -131,7 +131,7 @@ impl Solver for ShallowWaterSolver {
 
     #[cfg(feature = "gpu")]
     fn hand_over(&mut self, _: &Grid) {
-        // Every solve looks at the terrain anew; turns and time go on.
+        // Every solve reads the terrain again; turns and time go on.
     }
 
     fn save_state(&self, _: &Terrain) -> Vec<u8> {
@@ -187,8 +187,8 @@ impl ShallowWaterSolver {
         &self.regolith.depth
     }
 
-    /// Without water nothing moves.
-    fn rest(&mut self, terrain: &mut Terrain) {
+    /// Ends all motion where there is no water.
+    fn stop_flow(&mut self, terrain: &mut Terrain) {
         if !self.calm
             && let Some(flow) = terrain.layers_mut().flow
         {
@@ -264,7 +264,7 @@ impl ShallowWaterSolver {
         let l = self.grid.cell_size();
         let grid = self.grid;
         let history = self.history.get_or_insert_with(|| History::new(&grid));
-        // Where others took all water there is no past.
+        // Where others removed all water, the past levels do not count.
         for (past, water) in history.water.iter_mut().zip(terrain.water()) {
             *past = if *water > 0.0 { *past } else { 0.0 };
         }

@@ -26,7 +26,7 @@ pub struct Faults {
     pub seed: u32,
     /// How many fault lines cross the land, 1 to 10 000.
     pub count: u32,
-    /// The land rises and falls over about this height, centerd on 0, units: m.
+    /// The land rises and falls over about this height, centered on 0, units: m.
     pub height: f64,
     /// The width over which a fault's step rises; 0 is a vertical cliff, units: m.
     pub scarp: f64,

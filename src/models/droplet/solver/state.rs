@@ -1,5 +1,5 @@
-//! What drops to come depend on: how many fell, and what they left behind. The
-//! ground itself is read from the terrain again.
+//! Saves and loads what the next drops depend on: how many fell, and what they left
+//! behind. The ground itself is read from the terrain again.
 
 use super::{DropletSolver, Lakes, Passed, StreamCell, Sums, Traces};
 use crate::{
@@ -56,7 +56,7 @@ impl DropletSolver {
         Ok(())
     }
 
-    /// Reads what it knows of the terrain.
+    /// Reads what depends on the terrain.
     fn read_land(&mut self, reader: &mut StateReader, terrain: &Terrain) -> Result<(), StateError> {
         // No revision: all of the ground is new to it.
         self.seen = (terrain.id.get(), 0);

@@ -89,7 +89,7 @@ impl Buckets {
             .map(move |row| start(row)..start(row + rows))
     }
 
-    /// Notes that water is within `reach` of a place, and which way it runs.
+    /// Records that water is within `reach` of a place, and which way it runs.
     pub fn wet(&mut self, at: DVec2, reach: f64, velocity: DVec2) {
         let ((x0, y0), (x1, y1)) = (self.place(at - reach), self.place(at + reach));
         for row in y0..=y1 {
@@ -162,7 +162,7 @@ impl Buckets {
         self.filed[point].distance(to)
     }
 
-    /// Notes that points went so far from where they were filed (m).
+    /// Records how far points moved from where they were filed (m).
     pub fn moved(&mut self, drift: f64) {
         self.drift = self.drift.max(drift);
     }

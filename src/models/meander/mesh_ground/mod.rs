@@ -47,8 +47,8 @@ use topology::Sheet;
 const GRADING: f64 = 0.4;
 /// Largest share of an exchange between two points that are evened out.
 const EVEN_OUT: f64 = 0.125;
-/// A thinner layer of fresh deposit is none. Splits and collapses spread traces
-/// that a grid does not have. units: m
+/// Fresh deposit thinner than this is ignored. Splits and collapses spread traces that
+/// a grid does not have. units: m
 const MIN_DEPOSIT: f64 = 0.02;
 /// The sheet is changed once in so many times that it is settled.
 const REMESH_EVERY: u32 = 2;

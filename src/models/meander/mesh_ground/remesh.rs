@@ -1,5 +1,5 @@
 //! Changes the sheet to what the river needs: long edges are split near the
-//! water, points that bunch up or are of no use are drawn into a neighbor,
+//! water, points that bunch up or are not needed are collapsed into a neighbor,
 //! edges are turned for better triangles.
 //!
 //! No change turns a triangle over, and each keeps the volume: a split leaves
