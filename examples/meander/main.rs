@@ -1,4 +1,5 @@
-//! Grows meandering rivers ahead of time and says by number what they are like.
+//! Meandering rivers, simulated ahead of time and measured: sinuosity, wavelength, what
+//! they cut, cut-offs and oxbow lakes.
 //!
 //! `cargo run --example meander -- --seeds 5 --steps 100000 --out pictures/meander`
 //! prints a line for each look at a river and medians over the seeds, and writes

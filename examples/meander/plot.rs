@@ -124,7 +124,7 @@ impl Plot {
     }
 }
 
-/// A number as short as it can be said.
+/// A number in a short form.
 fn short(value: f64) -> String {
     if value.abs() >= 1000.0 {
         format!("{}K", (value / 1000.0).round())
