@@ -276,7 +276,7 @@ fn show_land(ui: &mut egui::Ui, world: &mut World) {
             ui.selectable_value(&mut new.cells, cells, cells.to_string());
         }
     });
-    // Any other choice is another land.
+    // Any other choice makes a new terrain.
     new.again |= new != choice;
     let mut again = false;
     ui.horizontal(|ui| {
@@ -385,7 +385,7 @@ fn next_water(world: &mut World) {
     }
 }
 
-/// Opens the scene so many places further in the list.
+/// Opens the scene `step` places further in the list.
 fn next_scene(world: &mut World, step: isize) {
     let mut scenes = world.resource_mut::<PanelScenes>();
     let names: Vec<String> = scenes.names().map(str::to_owned).collect();

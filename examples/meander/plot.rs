@@ -27,7 +27,7 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// Empty axes with a line each so many units.
+    /// Empty axes with grid lines.
     pub fn new(title: &str, x: (f64, f64, f64), y: (f64, f64, f64)) -> Self {
         let mut plot = Self {
             picture: RgbImage::from_pixel(WIDTH, HEIGHT, Rgb([255; 3])),

@@ -15,7 +15,7 @@ use rand_pcg::Pcg32;
 pub(super) const MAX_RADIUS: f64 = 256.0;
 /// Drops in a step. Where the rate asks for more, each is larger.
 const MAX_DROPS: f64 = 65_536.0;
-/// A step's drops cover the land so many times at most.
+/// How many times a step's drops may cover the land.
 const MAX_COVER: f64 = 4.0;
 /// Places that a drop tries before it takes the best of them.
 const TRIES: u32 = 12;

@@ -34,14 +34,40 @@ fn grounds_that_cannot_be_are_refused() {
     assert_eq!(error, GroundError::Size(UVec2::new(0, 2)));
     assert_eq!(new(size, 0.0, vec![0.0; 6]), Err(GroundError::CellSize));
     let error = new(size, 1.0, vec![0.0; 5]);
-    assert_eq!(error, Err(GroundError::Length("heights")));
+    assert_eq!(
+        error,
+        Err(GroundError::Length {
+            what: "heights",
+            found: 5,
+            expected: 6
+        })
+    );
     let error = new(size, 1.0, vec![f64::NAN; 6]);
-    assert_eq!(error, Err(GroundError::Value("heights")));
+    assert_eq!(
+        error,
+        Err(GroundError::Value {
+            what: "heights",
+            index: 0
+        })
+    );
     let ground = new(size, 1.0, vec![0.0; 6]).expect("valid");
     let error = ground.clone().with_hardness(vec![0.0; 6]);
-    assert_eq!(error, Err(GroundError::Value("hardness")));
+    assert_eq!(
+        error,
+        Err(GroundError::Value {
+            what: "hardness",
+            index: 0
+        })
+    );
     let error = ground.with_plain(vec![0.0; 7]);
-    assert_eq!(error, Err(GroundError::Length("floodplain")));
+    assert_eq!(
+        error,
+        Err(GroundError::Length {
+            what: "floodplain",
+            found: 7,
+            expected: 6
+        })
+    );
 }
 
 #[test]

@@ -406,7 +406,7 @@ fn in_hand(terrain: &Terrain) -> EditEffect {
     }
 }
 
-/// `a` and so many times `b`.
+/// `a + times·b`.
 fn sum(a: EditEffect, b: EditEffect, times: f64) -> EditEffect {
     EditEffect {
         solids: a.solids + times * b.solids,

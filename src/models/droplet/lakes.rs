@@ -14,7 +14,7 @@
 use crate::models::solver_state::{StateError, StateReader, StateWriter};
 use bevy::math::Vec2;
 
-/// The coarse grid has at most so many cells a side.
+/// Most cells along a side of the coarse grid.
 const MAX_SIDE: usize = 1024;
 
 /// Steps of height in which the flood rises.

@@ -268,7 +268,7 @@ fn find_flows(copied: &mut Copied, substep: &Substep) {
     }
 }
 
-/// Makes a row's wishes into what the givers have of them, with its heat.
+/// Limits a row's wanted flows to what the giving cells have, with their heat.
 #[inline(always)]
 fn limit_row(
     flow: &mut [f32],

@@ -26,7 +26,7 @@ pub enum CurveSignal {
 }
 
 impl CurveSignal {
-    /// The same for a river that is so many times slower.
+    /// The same for a river that is slower by a factor.
     pub(super) fn slower(self, times: f32) -> Self {
         match self {
             Self::Smoothed { time } => Self::Smoothed { time: time * times },

@@ -16,6 +16,8 @@ const TILE: usize = 16;
 /// nine-point weights, a fifth in all, which is stable.
 const AXIS_SHARE: f64 = 0.2 * 2.0 / 3.0;
 const DIAGONAL_SHARE: f64 = 0.2 / 6.0;
+/// Most cells of a ground.
+const MAX_CELLS: usize = 1 << 28;
 /// Largest part of a bank that one cut takes.
 const MAX_BANK_SHARE: f64 = 0.5;
 
@@ -36,17 +38,29 @@ pub enum SidewaysRule {
 #[non_exhaustive]
 pub enum GroundError {
     /// The grid has no cells or too many.
-    #[error("a ground of {} × {} cells cannot be", .0.x, .0.y)]
+    #[error("invalid grid size: {} × {} cells; expected at least 1 × 1 and at most {MAX_CELLS} in all", .0.x, .0.y)]
     Size(UVec2),
     /// The cell size is not a positive, finite number.
     #[error("the cell size must be a positive, finite number")]
     CellSize,
     /// A plane does not have one value for each cell of the grid.
-    #[error("the {0} must have one value a cell")]
-    Length(&'static str),
+    #[error("length mismatch: {what} has {found} values, expected {expected}, one per cell")]
+    Length {
+        /// The plane, such as `heights`.
+        what: &'static str,
+        /// Values that it has.
+        found: usize,
+        /// Cells of the grid.
+        expected: usize,
+    },
     /// A value is out of its range.
-    #[error("the {0} has a value that cannot be")]
-    Value(&'static str),
+    #[error("invalid value in {what} at index {index}: it must be finite, and hardness above 0")]
+    Value {
+        /// The plane, such as `heights`.
+        what: &'static str,
+        /// Index of the first such value.
+        index: usize,
+    },
 }
 
 /// A grid of heights with soft deposits and hardness.
@@ -91,10 +105,10 @@ impl Outline {
 }
 
 impl GridGround {
-    /// How many cells there are, if a ground may be so large.
+    /// The number of cells, if it is not too large.
     pub(super) fn check_size(size: UVec2) -> Result<usize, GroundError> {
         let cells = (size.x as usize).checked_mul(size.y as usize);
-        let cells = cells.filter(|n| (1..=1 << 28).contains(n));
+        let cells = cells.filter(|n| (1..=MAX_CELLS).contains(n));
         cells.ok_or(GroundError::Size(size))
     }
 
@@ -593,24 +607,30 @@ impl Ground for GridGround {
 }
 
 fn checked<T>(
-    name: &'static str,
+    what: &'static str,
     values: &[T],
-    cells: usize,
+    expected: usize,
     valid: impl Fn(&T) -> bool,
 ) -> Result<(), GroundError> {
-    if values.len() != cells {
-        return Err(GroundError::Length(name));
+    let found = values.len();
+    if found != expected {
+        return Err(GroundError::Length {
+            what,
+            found,
+            expected,
+        });
     }
-    if !values.iter().all(valid) {
-        return Err(GroundError::Value(name));
+    match values.iter().position(|value| !valid(value)) {
+        Some(index) => Err(GroundError::Value { what, index }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Heights (m) row by row, with hollows narrower than twice `reach` cells level
 /// with the land beside them.
 pub(super) fn over_hollows(heights: &[f64], size: (usize, usize), reach: usize) -> Vec<f64> {
-    // Beyond the border the land goes on as it came: so a slope is no hollow.
+    // Beyond the border the land goes on with its slope, so that a slope does not count
+    // as a hollow.
     let pad = 2 * reach;
     let wide = (size.0 + 2 * pad, size.1 + 2 * pad);
     let across = |place: usize, count: usize| {

@@ -169,7 +169,7 @@ pub struct MeanderingRiver {
     pub interval: f32,
     /// How cuts move a bank of the height grid.
     pub rule: SidewaysRule,
-    /// Fresh deposits are cut so many times faster.
+    /// How many times faster fresh deposits are cut.
     pub softness: f32,
     /// Share of fresh deposits that hardens in a second. units: 1/s
     pub hardening: f32,
@@ -218,7 +218,7 @@ pub struct MeanderingRiver {
     /// The river breaks through land between two of its reaches that is
     /// narrower: about the width of its channel. Zero: never. units: m
     pub neck: f32,
-    /// It does so where the way round is at least so long, and eight radii: two
+    /// Shortest way round such a neck for a break-through, never below eight radii: two
     /// mouths and a bit of a lake between them. units: m
     pub neck_way: f32,
     /// Time between two looks at the river's course, for its grade and for such
@@ -308,9 +308,9 @@ impl MeanderingRiver {
         }
     }
 
-    /// The same river, so many times slower: it takes the same course after so
-    /// many times the time, from so many times less inflow. By default it is as
-    /// fast as in the paper, whose plane is far steeper than a river's valley.
+    /// The same river, slower by a factor: it takes the same course after `times` the
+    /// time, from 1/`times` of the inflow. By default it is as fast as in the paper,
+    /// whose plane is far steeper than a river's valley.
     #[must_use]
     pub fn slower(self, times: f32) -> Self {
         let square = times * times;

@@ -16,7 +16,7 @@ use crate::{parallel::Workers, terrain::SettingsError};
 use bevy::math::DVec2;
 use core::array;
 
-/// Banks are settled once in so many looks at the ground.
+/// Looks at the ground between two settlings of the banks.
 const SETTLE_EVERY: u64 = 4;
 /// Largest part of the smoothing radius that sound and water may cross in a
 /// step.

@@ -311,7 +311,7 @@ impl PublishedState {
                 let before = (water[k], rest[k]);
                 let change = (per_flux * f64::from(inflow - outflow)) as f32;
                 add_exactly(&mut water[k], &mut rest[k], change);
-                no_less_than_none(&mut water[k], &mut rest[k]);
+                clamp_to_zero(&mut water[k], &mut rest[k]);
                 let gained = difference((water[k], rest[k]), before);
                 tally.gained += gained;
                 tally.changed[x / TILE as usize] |= gained != 0.0;
@@ -433,7 +433,7 @@ impl PublishedState {
                 if dries < 1.0 {
                     let gone = -(dries * water[k]);
                     add_exactly(&mut water[k], &mut rest[k], gone);
-                    no_less_than_none(&mut water[k], &mut rest[k]);
+                    clamp_to_zero(&mut water[k], &mut rest[k]);
                 } else {
                     (water[k], rest[k]) = (0.0, 0.0);
                 }
@@ -488,8 +488,8 @@ fn difference(new: (f32, f32), old: (f32, f32)) -> f64 {
     (f64::from(new.0) - f64::from(old.0)) + (f64::from(new.1) - f64::from(old.1))
 }
 
-/// Rounding may take a hair more water than there is.
-fn no_less_than_none(water: &mut f32, rest: &mut f32) {
+/// Sets water that rounding made negative to zero.
+fn clamp_to_zero(water: &mut f32, rest: &mut f32) {
     if *water <= 0.0 {
         (*water, *rest) = (0.0, 0.0);
     }

@@ -22,7 +22,7 @@ use multiversion::multiversion;
 /// Side of a tile, in cells.
 pub(super) const SIDE: usize = TILE as usize;
 
-/// How many rows a band has on a land of so many: one tile, or two where there
+/// Rows of a band, by the rows of the grid: one tile, or two where there
 /// are enough bands for everyone. Each band works on four rows beyond its own,
 /// so higher ones waste less. It must not depend on the workers: the ledger
 /// adds up band by band.

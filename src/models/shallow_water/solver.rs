@@ -243,7 +243,7 @@ impl ShallowWaterSolver {
             return;
         };
         self.soften(workers, terrain, exchange.depth, true);
-        // Mud has no swing: it sets out anew each time.
+        // Regolith has no momentum: each solve starts from rest.
         still(&mut self.creep);
         for _ in 0..exchange.solves {
             if self.solve_regolith(workers, terrain, &exchange.creep) <= exchange.steady {

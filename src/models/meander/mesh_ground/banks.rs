@@ -28,7 +28,7 @@ impl MeshGround {
     /// kinks and the bed its bumps, cross-sections stay. And lets what is too
     /// steep near the water slide. Deposits keep this share of their softness.
     pub(super) fn even_out(&mut self, workers: &Workers, talus: f64, dt: f64, harden: f64) {
-        let (rate, fine) = (self.detail.creep * dt, self.detail.fine);
+        let (rate, fine) = (self.detail.smoothing * dt, self.detail.fine);
         let flows = self.buckets.flows();
         let Self {
             sheet,

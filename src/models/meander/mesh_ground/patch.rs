@@ -46,7 +46,7 @@ pub(super) fn parts(detail: &MeshDetail, own: &Point, cut: &Cut, slope: DVec2) -
     // Along the slope a move takes nothing, and only bunches up points.
     let uphill = slope / steepness;
     let along = cut.sideways.perp_dot(uphill).abs();
-    let way = cut.sideways.dot(uphill) + detail.rub * along;
+    let way = cut.sideways.dot(uphill) + detail.side_wear * along;
     let way = way.clamp(0.0, MAX_MOVE * detail.fine);
     (uphill * way, sink)
 }

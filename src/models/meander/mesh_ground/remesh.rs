@@ -1,10 +1,10 @@
 //! Changes the sheet to what the river needs: long edges are split near the
 //! water, points that bunch up or are not needed are collapsed into a neighbor,
-//! edges are turned for better triangles.
+//! edges are flipped for better triangles.
 //!
 //! No change turns a triangle over, and each keeps the volume: a split leaves
-//! the surface as it is; what a collapse or a turned edge would add or take is
-//! made good by the heights of the points it concerns. Those two are done only
+//! the surface as it is; what a collapse or a flip would add or remove is
+//! corrected by the heights of the points it concerns. Those two are done only
 //! where the surface stays within a tolerance.
 
 use super::{
@@ -14,7 +14,7 @@ use super::{
 use crate::parallel::Workers;
 use bevy::math::DVec2;
 
-/// An edge longer than so many times what is wanted is split, a shorter one is
+/// An edge longer than `SPLIT` times what is wanted is split, a shorter one is
 /// collapsed; a collapse makes no edge that would soon be split again.
 const SPLIT: f64 = 1.4;
 const COLLAPSE: f64 = 0.5;
@@ -42,16 +42,16 @@ pub(super) struct Wish<'a, E, T> {
     pub fine: f64,
 }
 
-/// How often each change was made, and how much volume was made good.
+/// How often each change was made, and how much volume was corrected.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RemeshTally {
     /// Edges that were split.
     pub splits: u64,
-    /// Points that were drawn into a neighbor.
+    /// Points that were collapsed into a neighbor.
     pub collapses: u64,
-    /// Edges that were turned.
+    /// Edges that were flipped.
     pub flips: u64,
-    /// Volume that collapses and turned edges moved, without regard to sign.
+    /// Volume that collapses and flips moved, without regard to sign.
     /// units: m³
     pub moved: f64,
 }
@@ -132,7 +132,7 @@ where
         }
     }
 
-    /// Turns edges for better triangles: those of some, or of all triangles.
+    /// Flips edges for better triangles: those of some, or of all triangles.
     pub fn flip(&self, sheet: &mut Sheet, some: Option<&[u32]>, tally: &mut RemeshTally) {
         let look = |t: u32, better: &mut Vec<u32>| {
             let across = sheet.triangles[t as usize].across;
@@ -207,9 +207,8 @@ where
         true
     }
 
-    /// Draws points into a neighbor where they bunch up, and where they are of
-    /// no use. Points that are only of no use are looked at where it is their
-    /// `turn`. The rings must be those of the sheet.
+    /// Collapses points into a neighbor where they bunch up, and where they are not
+    /// needed. Points that are only not needed are looked at where it is their `turn`. The rings must be those of the sheet.
     pub fn collapse(
         &self,
         sheet: &mut Sheet,

@@ -410,7 +410,7 @@ impl Sheet {
         })
     }
 
-    /// Turns the edge opposite to a corner, which must not be of the border.
+    /// Flips the edge opposite to a corner, which must not be of the border.
     pub fn flip(&mut self, triangle: u32, corner: usize) {
         let Triangle { corners, across } = self.triangles[triangle as usize];
         let [a, b, c] = [0, 1, 2].map(|i| corners[(corner + i) % 3]);
@@ -425,7 +425,7 @@ impl Sheet {
         self.set(beyond, [a, d, c], [beside_fc, beside_c, triangle]);
     }
 
-    /// Draws an inner point into a neighbor, which keeps its place. The two
+    /// Collapses an inner point into a neighbor, which keeps its place. The two
     /// must have no more than two neighbors in common.
     pub fn collapse(&mut self, point: u32, into: u32) {
         let star: Vec<(u32, usize)> = self.around(point).collect();
@@ -486,8 +486,7 @@ impl Sheet {
         (0..self.points.len() as u32).filter(|&p| self.points[p as usize].triangle != NONE)
     }
 
-    /// Tells what is wrong with the sheet: it must be a whole disc of
-    /// triangles, none turned over.
+    /// Checks the mesh: it must be one disc of triangles, none inverted.
     pub fn check(&self) -> Result<(), String> {
         let mut edges = 0;
         let mut plan = 0.0;
