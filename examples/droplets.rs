@@ -1,4 +1,5 @@
-//! Before and after: how droplets carve a range, and where the rock went.
+//! Droplet erosion: droplets carve a mountain range, before and after, and where the
+//! rock went.
 //!
 //! `cargo run --example droplets [-- --published]`
 //!
@@ -18,22 +19,26 @@ fn main() -> AppExit {
     let cli = Cli::parse();
     let mut app = common::app(&cli.options, "bevy_erode: droplets");
     let extent = CELLS as f32 * CELL_SIZE;
-    app.add_plugins((ErosionPlugin::default(), common::Stage::new(extent, 250.0)))
-        .insert_resource(Seed(7))
-        .insert_resource(match cli.published {
-            true => Droplets::as_published(),
-            false => Droplets {
-                rate: 0.1,
-                ..Droplets::default().with_streams()
-            },
-        })
-        .add_systems(Startup, start)
-        .add_systems(Update, keys.run_if(resource_exists::<ButtonInput<KeyCode>>));
+    app.add_plugins((
+        ErosionPlugin::default(),
+        common::SunAndCamera::new(extent, 250.0),
+    ))
+    .insert_resource(Seed(7))
+    .insert_resource(match cli.published {
+        true => Droplets::as_published(),
+        false => Droplets {
+            rate: 0.1,
+            ..Droplets::default().with_streams()
+        },
+    })
+    .add_systems(Startup, start)
+    .add_systems(Update, keys.run_if(resource_exists::<ButtonInput<KeyCode>>));
     let seconds = cli.options.seconds_or(8.0);
-    let film = common::Film::start_and_end(seconds).shot_with("change", seconds, |world| {
-        world.resource_mut::<TerrainView>().overlay = Overlay::Change;
-    });
-    common::run(app, film)
+    let screenshots =
+        common::Screenshots::start_and_end(seconds).shot_with("change", seconds, |world| {
+            world.resource_mut::<TerrainView>().overlay = Overlay::Change;
+        });
+    common::run(app, screenshots)
 }
 
 #[derive(Resource)]

@@ -1,4 +1,4 @@
-//! Boats that float on the river and drift with its current, by queries.
+//! Water queries: boats float on a river and drift with its current.
 //!
 //! `cargo run --example float`
 //!
@@ -22,11 +22,11 @@ fn main() -> AppExit {
     let mut app = common::app(&cli.options, "bevy_erode: float");
     app.add_plugins((
         ErosionPlugin::default(),
-        common::Stage {
+        common::SunAndCamera {
             yaw: 0.35,
             pitch: 0.62,
             distance: 0.48,
-            ..common::Stage::new(400.0, 60.0)
+            ..common::SunAndCamera::new(400.0, 60.0)
         },
     ))
     .insert_resource(TerrainView {
@@ -43,7 +43,7 @@ fn main() -> AppExit {
     );
     common::run(
         app,
-        common::Film::start_and_end(cli.options.seconds_or(60.0)),
+        common::Screenshots::start_and_end(cli.options.seconds_or(60.0)),
     )
 }
 
@@ -57,8 +57,8 @@ struct Boat {
 struct Shipyard {
     hull: Handle<Mesh>,
     sail: Handle<Mesh>,
-    paint: Vec<Handle<StandardMaterial>>,
-    canvas: Handle<StandardMaterial>,
+    hull_materials: Vec<Handle<StandardMaterial>>,
+    sail_material: Handle<StandardMaterial>,
 }
 
 fn setup(
@@ -105,8 +105,8 @@ fn setup(
     commands.insert_resource(Shipyard {
         hull: meshes.add(Cuboid::new(3.6, 2.0, 8.0)),
         sail: meshes.add(Cone::new(2.4, 7.0)),
-        paint: paint.to_vec(),
-        canvas: materials.add(Color::srgb(0.95, 0.93, 0.86)),
+        hull_materials: paint.to_vec(),
+        sail_material: materials.add(Color::srgb(0.95, 0.93, 0.86)),
     });
     Ok(())
 }
@@ -129,10 +129,10 @@ fn launch(
         Boat::default(),
         Transform::from_translation(PIER),
         Mesh3d(yard.hull.clone()),
-        MeshMaterial3d(yard.paint[count % yard.paint.len()].clone()),
+        MeshMaterial3d(yard.hull_materials[count % yard.hull_materials.len()].clone()),
         children![(
             Mesh3d(yard.sail.clone()),
-            MeshMaterial3d(yard.canvas.clone()),
+            MeshMaterial3d(yard.sail_material.clone()),
             Transform::from_xyz(0.0, 4.5, 0.0),
         )],
     ));

@@ -1,4 +1,5 @@
-//! A small game: keep a village dry and unburnt for two minutes.
+//! A small game on eroding terrain: protect a village from a flood and a volcano for two
+//! minutes.
 //!
 //! `cargo run --example god_game`
 //!
@@ -57,11 +58,11 @@ fn main() -> AppExit {
             },
             key: None,
         },
-        common::Stage {
+        common::SunAndCamera {
             yaw: 0.5,
             pitch: 0.7,
             distance: 0.55,
-            ..common::Stage::new(EXTENT, 40.0)
+            ..common::SunAndCamera::new(EXTENT, 40.0)
         },
     ))
     .insert_resource(TerrainView {
@@ -92,14 +93,14 @@ fn main() -> AppExit {
             .after(ErosionSystems::Publish),
     );
     let seconds = cli.options.seconds_or(TIME + 5.0);
-    let film = common::Film::new()
+    let screenshots = common::Screenshots::new()
         .shot("start", 0.0)
         .shot("middle", 0.6 * seconds)
         .shot_with("end", seconds, |world| {
             let game = world.resource::<Game>();
             println!("  {:?}: {} houses stand", game.state, game.standing);
         });
-    common::run(app, film)
+    common::run(app, screenshots)
 }
 
 /// How it goes.

@@ -1,10 +1,10 @@
-//! A land of 4096 × 4096 cells under rain, on the GPU.
+//! A terrain of 4096 × 4096 cells under rain, simulated on the GPU.
 //!
 //! `cargo run --example huge`
 //!
 //! Seventeen million cells of water and sediment stay on the GPU: a pass writes
 //! the ground's vertices where they are drawn from, and only a few tiles a frame
-//! are read back for whoever asks. Without a GPU it runs too, slowly: try
+//! are read back for queries and colliders. Without a GPU it runs on the CPU, slowly: try
 //! `--cells 512`. `G` changes the backend while it runs.
 
 mod common;
@@ -22,10 +22,10 @@ fn main() -> AppExit {
     let mut app = common::app(&cli.options, "bevy_erode: huge");
     app.add_plugins((
         ErosionPlugin::default().with_backend(ErosionBackend::Gpu),
-        common::Stage {
+        common::SunAndCamera {
             pitch: 0.45,
             distance: 0.6,
-            ..common::Stage::new(extent, extent * 0.12)
+            ..common::SunAndCamera::new(extent, extent * 0.12)
         },
     ))
     .insert_resource(cli.clone())
@@ -38,7 +38,7 @@ fn main() -> AppExit {
         ),
     );
     let seconds = cli.options.seconds_or(20.0);
-    common::run(app, common::Film::start_and_end(seconds))
+    common::run(app, common::Screenshots::start_and_end(seconds))
 }
 
 fn setup(mut commands: Commands, cli: Res<Cli>) -> Result {

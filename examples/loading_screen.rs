@@ -1,5 +1,5 @@
-//! A loading screen: a land is aged in the background while a bar shows how far
-//! it is, and the game begins when it is done.
+//! A loading screen: a terrain is baked (eroded ahead of time) in the background while a
+//! progress bar shows how far it is; the game begins when it is done.
 //!
 //! `cargo run --example loading_screen`
 //!
@@ -20,12 +20,12 @@ fn main() -> AppExit {
     app.add_plugins((
         ErosionPlugin::default(),
         EguiPlugin::default(),
-        common::Stage::new(CELLS as f32 * 2.0, 200.0),
+        common::SunAndCamera::new(CELLS as f32 * 2.0, 200.0),
     ))
     .insert_resource(Loading {
         seed: 7,
         drops: cli.drops,
-        title: "Ageing the land".into(),
+        title: "Eroding the terrain".into(),
     })
     .add_systems(Startup, start)
     .add_systems(
@@ -38,10 +38,10 @@ fn main() -> AppExit {
     .add_systems(EguiPrimaryContextPass, show_bar);
     let seconds = cli.options.seconds_or(2.0);
     // The first picture is taken at once, of the bar.
-    let mut film = common::Film::start_and_end(seconds);
-    film.ready =
+    let mut screenshots = common::Screenshots::start_and_end(seconds);
+    screenshots.ready =
         |world| world.contains_resource::<Terrain>() || world.resource::<Loading>().half_way(world);
-    common::run(app, film)
+    common::run(app, screenshots)
 }
 
 #[derive(Resource)]
@@ -85,14 +85,14 @@ fn begin(
     for BakeFinished { result, .. } in finished.read() {
         match result {
             Ok(took) => {
-                info!("aged in {:.1} s", took.as_secs_f32());
+                info!("baked in {:.1} s", took.as_secs_f32());
                 // From here on it is an ordinary, living terrain.
                 commands.insert_resource(Thermal::default());
             }
             Err(error) => {
-                warn!("{error}; trying another land");
+                warn!("bake failed: {error}; trying another seed");
                 loading.seed += 1;
-                loading.title = format!("Ageing land {}", loading.seed);
+                loading.title = format!("Eroding terrain {}", loading.seed);
                 commands.run_system_cached(start);
             }
         }
@@ -115,7 +115,7 @@ fn show_bar(mut contexts: EguiContexts, bakes: Query<&BakeTask>, loading: Res<Lo
                 Some(left) => ui.label(format!("{:.0} s to go", left.as_secs_f32().ceil())),
                 None => ui.label("starting"),
             };
-            if ui.button("Another land (Esc)").clicked() {
+            if ui.button("Another seed (Esc)").clicked() {
                 bake.cancel();
             }
         });

@@ -13,9 +13,15 @@ fn main() -> AppExit {
     // `common` stands for `DefaultPlugins`, with a headless mode for machines
     // without a display, and for a camera and a light as in any Bevy scene.
     let mut app = common::app(&options, "bevy_erode: minimal");
-    app.add_plugins((ErosionPlugin::default(), common::Stage::new(512.0, 120.0)))
-        .add_systems(Startup, setup);
-    common::run(app, common::Film::start_and_end(options.seconds_or(10.0)))
+    app.add_plugins((
+        ErosionPlugin::default(),
+        common::SunAndCamera::new(512.0, 120.0),
+    ))
+    .add_systems(Startup, setup);
+    common::run(
+        app,
+        common::Screenshots::start_and_end(options.seconds_or(10.0)),
+    )
 }
 
 fn setup(mut commands: Commands) -> Result {

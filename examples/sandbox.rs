@@ -1,14 +1,15 @@
-//! The sandbox: pick a land or a scene, pick models, turn every knob and watch.
+//! The sandbox: choose a landform or a scene and the models, change every setting in the
+//! panel and watch.
 //!
 //! `cargo run --example sandbox`
 //! `cargo run --example sandbox -- --scene letters_in_rain`
 //!
 //! F1 lists all keys. Drag to orbit, drag with the right button to pan, scroll
 //! to zoom; with a brush (keys 1 to 0) the left button paints and the middle one
-//! orbits. H takes a hand out: hold the left button to pick up earth, water or
-//! lava, the right one to pour it out again.
+//! orbits. H turns the hand on: hold the left button to pick up earth, water or lava, the
+//! right one to pour it out again.
 //! Without a display it renders headless and says which PNGs it wrote; without
-//! any graphics adapter it writes shaded reliefs.
+//! any graphics adapter it writes hillshade pictures.
 
 mod common;
 
@@ -57,10 +58,10 @@ fn main() -> AppExit {
             },
             key: Some(KeyCode::KeyH),
         },
-        common::Stage {
+        common::SunAndCamera {
             pitch: 0.5,
             distance: 0.72,
-            ..common::Stage::new(EXTENT, 230.0)
+            ..common::SunAndCamera::new(EXTENT, 230.0)
         },
     ))
     .insert_resource(Choice {
@@ -95,7 +96,7 @@ fn main() -> AppExit {
     };
     // Pictures for people: the land alone, and once with the panel.
     let hide = |world: &mut World| world.resource_mut::<ErosionPanel>().visible = false;
-    let mut film = common::Film::new()
+    let mut screenshots = common::Screenshots::new()
         .shot_with("start", 0.0, hide)
         .shot("middle", middle * seconds)
         .shot("end", seconds)
@@ -103,19 +104,19 @@ fn main() -> AppExit {
             world.resource_mut::<TerrainView>().overlay = Overlay::Change;
         });
     if scene.as_ref().is_some_and(|scene| !scene.rivers.is_empty()) {
-        film = film.shot_with("river", seconds, |world| {
+        screenshots = screenshots.shot_with("river", seconds, |world| {
             world.resource_mut::<TerrainView>().overlay = Overlay::River;
             world.resource_mut::<RiverView>().particles = true;
         });
     }
     // A relief shows no panel.
     if scene.is_none() && app.world().resource::<common::Mode>().renders() {
-        film = film.shot_with("panel", seconds, |world| {
+        screenshots = screenshots.shot_with("panel", seconds, |world| {
             world.resource_mut::<TerrainView>().overlay = Overlay::None;
             world.resource_mut::<ErosionPanel>().visible = true;
         });
     }
-    common::run(app, film)
+    common::run(app, screenshots)
 }
 
 fn list_scenes(scenes: &PanelScenes) -> AppExit {
@@ -232,7 +233,7 @@ fn make_land(mut commands: Commands, mut choice: ResMut<Choice>, mut scenes: Res
 fn aim_camera(
     mut choice: ResMut<Choice>,
     mut opened: MessageReader<PanelSceneOpened>,
-    mut cameras: Query<&mut PanOrbitCamera, With<common::StageCamera>>,
+    mut cameras: Query<&mut PanOrbitCamera, With<common::ExampleCamera>>,
 ) {
     for opened in opened.read() {
         choice.has_models = false;
@@ -275,7 +276,7 @@ fn show_land(ui: &mut egui::Ui, world: &mut World) {
             ui.selectable_value(&mut new.cells, cells, cells.to_string());
         }
     });
-    // Any other choice is another land.
+    // Any other choice makes a new terrain.
     new.again |= new != choice;
     let mut again = false;
     ui.horizontal(|ui| {
@@ -300,20 +301,20 @@ fn show_land(ui: &mut egui::Ui, world: &mut World) {
 fn list_keys(mut shortcuts: ResMut<Shortcuts>) {
     shortcuts.extend([
         ("Space", "pause"),
-        ("N", "one step"),
-        ("R", "a new land with another seed, or the scene again"),
-        ("Page Up, Page Down", "the scene before, the next scene"),
+        ("N", "single step"),
+        ("R", "new terrain with another seed, or restart the scene"),
+        ("Page Up, Page Down", "previous scene, next scene"),
         (
             "C",
             "show change, depth, velocity, discharge, sediment, rivers",
         ),
         ("P", "show the particles of rivers"),
-        ("B", "show the land as it was"),
+        ("B", "show the terrain at the start"),
         ("G", "change the backend"),
         ("M", "change the water model"),
         (
             "H",
-            "take a hand out: the left button picks up, the right one pours",
+            "hand on or off: the left button picks up, the right one pours",
         ),
         ("Ctrl+S, Ctrl+O", "save the whole state, load it"),
         ("Tab", "hide or show the panel"),
@@ -384,7 +385,7 @@ fn next_water(world: &mut World) {
     }
 }
 
-/// Opens the scene so many places further in the list.
+/// Opens the scene `step` places further in the list.
 fn next_scene(world: &mut World, step: isize) {
     let mut scenes = world.resource_mut::<PanelScenes>();
     let names: Vec<String> = scenes.names().map(str::to_owned).collect();
@@ -408,7 +409,7 @@ fn save_or_load(world: &mut World, act: fn(&mut PanelFiles, &mut World) -> Resul
     }
 }
 
-/// Pick a land or a scene, pick models, turn every knob and watch.
+/// Choose a landform or a scene and the models, change every setting and watch.
 #[derive(Parser)]
 struct Cli {
     /// The land to start with.
@@ -429,7 +430,7 @@ struct Cli {
     /// List the scenes and exit.
     #[arg(long)]
     list_scenes: bool,
-    /// Write what there is into this file, in every frame (for tests).
+    /// Write the state of the app into this file in every frame (for tests).
     #[arg(long, value_name = "FILE")]
     report: Option<std::path::PathBuf>,
     #[command(flatten)]

@@ -3,10 +3,10 @@
 //! `cargo run --example server -- --steps 2000`
 //!
 //! It runs models, applies the edits of two players at their steps, answers
-//! queries, and prints the terrain's fingerprint every 250 steps. Run it
-//! with any `--threads` and `--frame-ms`: the fingerprints are the same, which
-//! is what a lockstep game needs. `--save FILE` saves the world at the end, and
-//! `--load FILE` goes on from there, again with the same fingerprints.
+//! queries, and prints the terrain's state hash every 250 steps. Run it with any
+//! `--threads` and `--frame-ms`: the hashes are the same, which is what a lockstep game
+//! needs. `--save FILE` saves the world at the end, and
+//! `--load FILE` goes on from there, again with the same hashes.
 //!
 //! `tests/headless` builds this file without any default feature.
 
@@ -70,7 +70,7 @@ fn make_world(mut commands: Commands, cli: Res<Cli>) -> Result {
     Ok(())
 }
 
-/// Stands for the network: what players did arrives before its step.
+/// Stands in for the network: edits of players arrive before their step.
 fn hear_players(
     time: Res<Time<Erosion>>,
     mut heard: Local<u64>,
@@ -94,10 +94,10 @@ fn hear_players(
     }
 }
 
-/// An edit that comes too late would let machines drift apart.
+/// Fails on a refused edit: one that comes too late would let machines diverge.
 fn check_edits(mut refused: MessageReader<EditRefused>) -> Result {
     match refused.read().next() {
-        Some(refused) => Err(format!("an edit was refused: {}", refused.reason).into()),
+        Some(refused) => Err(format!("edit refused: {}", refused.reason).into()),
         None => Ok(()),
     }
 }

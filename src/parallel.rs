@@ -1,13 +1,13 @@
 //! Splits work over Bevy's task pools, never over threads of our own.
 //!
 //! Solvers cut their work into fixed pieces (tiles, bands of rows, batches)
-//! whose results do not depend on who does them or when. So any number of
+//! whose results do not depend on which thread does them or when. So any number of
 //! workers gives the same bits.
 
 use bevy::tasks::{ComputeTaskPool, TaskPool, TaskPoolBuilder, available_parallelism};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Who does the work of a solver's step.
+/// The threads that do the work of a solver's step.
 #[derive(Clone, Copy, Debug)]
 pub struct Workers<'a> {
     pool: Option<&'a TaskPool>,
@@ -33,7 +33,7 @@ impl Workers<'static> {
 }
 
 impl<'a> Workers<'a> {
-    /// A task pool of one's own.
+    /// The threads of a given task pool.
     pub fn on(pool: &'a TaskPool) -> Self {
         Self { pool: Some(pool) }
     }
@@ -58,8 +58,8 @@ impl<'a> Workers<'a> {
         }
     }
 
-    /// Lets each of `states` take numbers from `0..count` until none is left:
-    /// the way for work that needs scratch memory a worker.
+    /// Lets each of `states` take numbers from `0..count` until all are taken: for
+    /// work that needs scratch memory per worker.
     pub fn share<S: Send>(
         &self,
         states: &mut [S],

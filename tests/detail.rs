@@ -240,7 +240,7 @@ fn water_of_any_levels_fits_together() {
                         assert!(vertex.height < terrain.ground(cell), "above dry ground");
                     }
                 }
-                // Wherever water reaches the line to a neighbour, it goes on there.
+                // Wherever water reaches the line to a neighbor, it goes on there.
                 let (_, last) = terrain.grid().chunk_cells(*chunk);
                 for (beside, at) in [(UVec2::X, last.x), (UVec2::Y, last.y)] {
                     let Some(other) = pieces.get(&(*chunk + beside)) else {

@@ -303,7 +303,7 @@ fn no_spikes_and_no_pits() {
     }
 }
 
-/// Cells that were raised above, or cut below, all eight neighbours by a
+/// Cells that were raised above, or cut below, all eight neighbors by a
 /// quarter of their size.
 fn lone_cells(before: &[f32], terrain: &Terrain) -> (usize, usize) {
     let (width, height) = (terrain.grid().width(), terrain.grid().height());

@@ -59,12 +59,12 @@ fn edits() -> Vec<TerrainEdit> {
 
 /// They change their minds, too.
 fn requests() -> Vec<HistoryRequest> {
-    let stamp = |step| Some(EditStamp { step, order: 0 });
+    let at_step = |step| Some(EditStep { step, order: 0 });
     let undo = (0..20).map(|i| HistoryRequest::Undo {
-        stamp: stamp(40 + i * 130),
+        at_step: at_step(40 + i * 130),
     });
     let redo = (0..10).map(|i| HistoryRequest::Redo {
-        stamp: stamp(70 + i * 260),
+        at_step: at_step(70 + i * 260),
     });
     undo.chain(redo).collect()
 }
@@ -106,7 +106,7 @@ fn run(frame: f32, plugin: ErosionPlugin, pace: ErosionPace, turned: bool) -> Ve
         let soon = app.world().resource::<Time<Erosion>>().steps() + 60;
         let (due, later): (Vec<_>, Vec<_>) = waiting
             .into_iter()
-            .partition(|edit: &TerrainEdit| edit.stamp.is_some_and(|stamp| stamp.step <= soon));
+            .partition(|edit: &TerrainEdit| edit.at_step.is_some_and(|at| at.step <= soon));
         for edit in due.into_iter().rev() {
             app.world_mut().write_message(edit);
         }

@@ -70,7 +70,7 @@ fn soil_settles_at_its_angle_of_repose() {
     for _ in 0..6000 {
         solver.step(&mut terrain, 0.1);
     }
-    // Steepest slope between neighbours, halfway down, along an axis and a diagonal.
+    // Steepest slope between neighbors, halfway down, along an axis and a diagonal.
     let ground = |x: usize, y: usize| f64::from(terrain.ground(y * 97 + x));
     let angle = |fall: f64, run: f64| (fall / run).atan().to_degrees();
     let axis = (52..64).map(|x| angle(ground(x, 48) - ground(x + 1, 48), 1.0));

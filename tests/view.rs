@@ -129,7 +129,7 @@ fn only_dirty_chunks_are_rebuilt() {
     assert_eq!(rebuilt(&app), 64);
     app.update();
     assert_eq!(rebuilt(&app), 64, "nothing changed, nothing is built");
-    // A few drops in the middle of one tile touch it and its neighbours at most.
+    // A few drops in the middle of one tile touch it and its neighbors at most.
     let mut terrain = app.world_mut().resource_mut::<Terrain>();
     let mut solver = DropletSolver::new(
         Droplets {

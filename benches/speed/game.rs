@@ -123,7 +123,7 @@ struct EditFrames {
     insert: f64,
 }
 
-/// An app with a land of so many cells, and the times of its frames.
+/// An app with a square terrain of `cells` along a side, and the times of its frames.
 struct EditingApp {
     app: App,
     frame: u32,

@@ -15,7 +15,7 @@ pub fn bytes() -> f64 {
     f64::from(bytes_per_cell())
 }
 
-/// An app whose model runs on the GPU, when told to, in steps so long.
+/// An app whose model runs on the GPU when single-stepped, with steps of this length.
 fn on_gpu(model: impl Resource, terrain: Terrain, step: Duration) -> App {
     let mut app = App::new();
     let cells = terrain.size().x;
@@ -40,7 +40,10 @@ fn on_gpu(model: impl Resource, terrain: Terrain, step: Duration) -> App {
     let began = Instant::now();
     while !app.world().resource::<ErosionBackendStatus>().on_gpu {
         app.update();
-        assert!(began.elapsed().as_secs() < 300, "the GPU does not start");
+        assert!(
+            began.elapsed().as_secs() < 300,
+            "the GPU backend did not start within 300 s"
+        );
     }
     let status = app.world().resource::<ErosionBackendStatus>();
     let adapter = status.adapter.clone().unwrap_or_default();

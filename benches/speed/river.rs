@@ -13,11 +13,11 @@ const REACH: f64 = 512.0;
 /// Milliseconds of a step: water in this many channels side by side, each so
 /// long (m), on what `lay` makes of their ground.
 fn rivers<G: Ground>(count: u32, length: f64, lay: fn(GridGround) -> G) -> f64 {
-    let plain = Plain {
+    let plain = RiverPlain {
         length,
         width: 384.0,
         waviness: 8.0,
-        ..Plain::default()
+        ..RiverPlain::default()
     };
     let one = plain.ground().expect("valid");
     let size = one.size() * UVec2::new(1, count);

@@ -76,7 +76,7 @@ pub fn on_screen_4096() -> f64 {
     let pixels = picture.data.as_deref().unwrap_or_default();
     let sky = pixels.chunks_exact(4).next();
     let land = pixels.chunks_exact(4).filter(|pixel| Some(*pixel) != sky);
-    assert!(land.count() > pixels.len() / 16, "an empty picture");
+    assert!(land.count() > pixels.len() / 16, "the screenshot is empty");
     seconds
 }
 

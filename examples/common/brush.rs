@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use bevy_erode::prelude::*;
 use bevy_panorbit_camera::PanOrbitCamera;
 
-use super::StageCamera;
+use super::ExampleCamera;
 
 /// The number keys and their tools; Escape puts the brush away.
 const KEYS: [(KeyCode, BrushTool); 10] = [
@@ -60,7 +60,7 @@ pub(super) fn choose(
     panel: Res<ErosionPanel>,
     mut brush: ResMut<PanelBrush>,
     mut requests: MessageWriter<HistoryRequest>,
-    mut cameras: Query<&mut PanOrbitCamera, With<StageCamera>>,
+    mut cameras: Query<&mut PanOrbitCamera, With<ExampleCamera>>,
     time: Res<Time<Real>>,
 ) {
     // With a tool in hand the left button paints, and the middle one turns.
@@ -106,7 +106,7 @@ fn paint(
     buttons: Res<ButtonInput<MouseButton>>,
     panel: Res<ErosionPanel>,
     windows: Query<&Window>,
-    cameras: Query<(&Camera, &GlobalTransform), With<StageCamera>>,
+    cameras: Query<(&Camera, &GlobalTransform), With<ExampleCamera>>,
     ground: TerrainQuery,
     time: Res<Time<Real>>,
     mut brush: ResMut<PanelBrush>,

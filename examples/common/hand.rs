@@ -6,7 +6,7 @@ use bevy_egui::input::EguiWantsInput;
 use bevy_erode::prelude::*;
 use bevy_panorbit_camera::PanOrbitCamera;
 
-use super::StageCamera;
+use super::ExampleCamera;
 
 /// A ball with less than this is empty. units: m³
 const EMPTY: f64 = 0.01;
@@ -14,8 +14,8 @@ const EMPTY: f64 = 0.01;
 /// The player's hand. Hold the left button to pick up, the right one to pour.
 #[derive(Resource, Clone, Debug)]
 pub struct Hand {
-    /// Whether it is out. Then the middle button turns the camera, and moves it
-    /// with Shift.
+    /// Whether it is in use. Then the middle button orbits the camera, and pans it with
+    /// Shift.
     pub active: bool,
     /// Where it takes and gives.
     pub brush: Brush,
@@ -43,7 +43,7 @@ impl Default for Hand {
 }
 
 impl Hand {
-    /// Picks up, or pours out, for so long.
+    /// The edit that picks up, or pours out, for `seconds`.
     pub fn edit(&self, at: Vec3, picks_up: bool, seconds: f32) -> TerrainEdit {
         let edit = match picks_up {
             true => TerrainEdit::remove(self.matter, at, self.brush),
@@ -61,7 +61,7 @@ impl Hand {
     }
 }
 
-/// What lies uppermost at a place.
+/// The topmost matter at a position.
 fn found_at(ground: &TerrainQuery, at: Vec3) -> Matter {
     let deep = |depth: Option<f32>, least: f32| depth.is_some_and(|depth| depth > least);
     if deep(ground.lava_depth(at), 0.05) {
@@ -78,7 +78,7 @@ fn found_at(ground: &TerrainQuery, at: Vec3) -> Matter {
 pub struct HandPlugin {
     /// The hand at the start.
     pub hand: Hand,
-    /// The key that takes it out and puts it away, if one does.
+    /// The key that turns it on and off, if any.
     pub key: Option<KeyCode>,
 }
 
@@ -89,7 +89,7 @@ struct HandKey(Option<KeyCode>);
 struct Ball;
 
 #[derive(Resource)]
-struct BallPaint {
+struct BallMaterials {
     earth: Handle<StandardMaterial>,
     water: Handle<StandardMaterial>,
     lava: Handle<StandardMaterial>,
@@ -99,12 +99,12 @@ impl Plugin for HandPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(self.hand.clone())
             .insert_resource(HandKey(self.key))
-            .add_systems(Startup, make_ball)
+            .add_systems(Startup, spawn_ball)
             .add_systems(
                 Update,
-                (take_out, hold)
+                (toggle_hand, use_hand)
                     .chain()
-                    // A brush says first which button turns the camera.
+                    // The brush decides first which button orbits the camera.
                     .after(super::brush::choose)
                     .before(ErosionSystems::Input)
                     .run_if(resource_exists::<ButtonInput<MouseButton>>),
@@ -113,12 +113,12 @@ impl Plugin for HandPlugin {
     }
 }
 
-fn make_ball(
+fn spawn_ball(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    let paint = BallPaint {
+    let paint = BallMaterials {
         earth: materials.add(StandardMaterial {
             base_color: Color::srgb(0.45, 0.34, 0.22),
             perceptual_roughness: 0.95,
@@ -145,14 +145,15 @@ fn make_ball(
     commands.insert_resource(paint);
 }
 
-/// A key takes the hand out; a brush puts it away. The camera's buttons follow.
-fn take_out(
+/// A key turns the hand on and off; choosing a brush turns it off. The camera's buttons
+/// follow.
+fn toggle_hand(
     keys: Res<ButtonInput<KeyCode>>,
     key: Res<HandKey>,
     wants: Option<Res<EguiWantsInput>>,
     mut hand: ResMut<Hand>,
     brush: Option<ResMut<PanelBrush>>,
-    mut cameras: Query<&mut PanOrbitCamera, With<StageCamera>>,
+    mut cameras: Query<&mut PanOrbitCamera, With<ExampleCamera>>,
 ) {
     let typing = wants.is_some_and(|wants| wants.wants_any_keyboard_input());
     let pressed = key.0.is_some_and(|key| keys.just_pressed(key)) && !typing;
@@ -175,7 +176,7 @@ fn take_out(
                 MouseButton::Middle,
                 Some(KeyCode::ShiftLeft),
             ),
-            // A brush says which button turns.
+            // The brush decides which button orbits.
             false => (camera.button_orbit, MouseButton::Right, None),
         };
         if (camera.button_orbit, camera.button_pan, camera.modifier_pan) != (orbit, pan, shift) {
@@ -187,11 +188,11 @@ fn take_out(
 }
 
 /// Follows the pointer, and takes or gives while a button is held.
-fn hold(
+fn use_hand(
     buttons: Res<ButtonInput<MouseButton>>,
     wants: Option<Res<EguiWantsInput>>,
     windows: Query<&Window>,
-    cameras: Query<(&Camera, &GlobalTransform), With<StageCamera>>,
+    cameras: Query<(&Camera, &GlobalTransform), With<ExampleCamera>>,
     ground: TerrainQuery,
     time: Res<Time<Real>>,
     mut hand: ResMut<Hand>,
@@ -212,7 +213,7 @@ fn hold(
     let (Some(at), Some(terrain)) = (hand.at, ground.terrain()) else {
         return;
     };
-    // A hitch must not dig a hole.
+    // A long frame must not dig a hole.
     let seconds = time.delta_secs().min(0.1);
     for (button, picks_up) in [(MouseButton::Left, true), (MouseButton::Right, false)] {
         if buttons.just_pressed(button) {
@@ -230,7 +231,7 @@ fn hold(
 /// The ball, as large as what it holds.
 fn show_ball(
     hand: Res<Hand>,
-    paint: Res<BallPaint>,
+    paint: Res<BallMaterials>,
     terrain: Option<Res<Terrain>>,
     time: Res<Time<Real>>,
     mut balls: Query<

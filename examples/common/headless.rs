@@ -1,4 +1,4 @@
-//! Pictures without a window: simulate fast, then draw, again and again.
+//! Screenshots without a window: simulates fast, then renders, for each of them.
 
 use std::{
     fs,
@@ -19,100 +19,101 @@ use bevy::{
 };
 
 use super::{
-    Film, Mode, Options, StageCamera, picture,
-    probe::{erosion_seconds, paint_relief, terrain_is_drawn},
+    ExampleCamera, Mode, Options, Screenshots, picture,
+    probe::{erosion_seconds, paint_hillshade, terrain_is_drawn},
 };
 use bevy_erode::prelude::Terrain;
 
-/// How far the app's clock moves in one update while it simulates: one fixed
-/// step of Bevy's, up to the most that its virtual clock takes. units: s
+/// Time step of an update while it simulates: one fixed step of Bevy's, up to the
+/// longest that its virtual clock takes. units: s
 const SHORT_STRIDE: f32 = 1.0 / 64.0;
 const LONG_STRIDE: f32 = 0.25;
-/// What the real clock shows as a frame while a picture is drawn.
+/// Time step of a frame while a screenshot is rendered.
 const FRAME: Duration = Duration::from_millis(16);
-/// So many frames in a row must be complete before the picture is taken.
+/// Complete frames in a row before the screenshot is taken.
 const STEADY_FRAMES: u32 = 3;
-/// Without any progress for this long, something is broken.
-const PATIENCE: Duration = Duration::from_secs(300);
-/// A frame that takes this long past the limit will never end.
-const GRACE: Duration = Duration::from_secs(30);
-/// The first meshes may take this long before the camera goes on without them.
-const FIRST_MESHES: Duration = Duration::from_secs(20);
-/// How often to tell how far it got.
-const REPORT: Duration = Duration::from_secs(5);
+/// Time without any progress after which it fails.
+const STALL_TIMEOUT: Duration = Duration::from_secs(300);
+/// Time past the limit after which a frame counts as hung.
+const WATCHDOG_MARGIN: Duration = Duration::from_secs(30);
+/// Longest time to wait for the first meshes.
+const FIRST_MESHES_TIMEOUT: Duration = Duration::from_secs(20);
+/// Time between two reports of progress.
+const REPORT_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Set by the renderer: nothing is left to compile.
 #[derive(Resource, Default)]
 struct PipelinesReady(bool);
 
-/// Where the picture arrives.
+/// The screenshot, once the renderer has delivered it.
 #[derive(Resource, Default)]
 struct Captured(Option<Image>);
 
-/// An app that is run for its pictures.
-pub struct Studio {
+/// Runs an app to take its screenshots.
+pub struct HeadlessRunner {
     app: App,
     mode: Mode,
     options: Options,
     began: Instant,
-    /// Whether it was told how long shaders and a frame take.
-    told_frame: bool,
+    /// Whether the time of shaders and of a frame was reported.
+    reported_frame: bool,
 }
 
-impl Studio {
+impl HeadlessRunner {
     pub fn new(mut app: App) -> Result<Self, String> {
         let mode = *app.world().resource::<Mode>();
         let options = app.world().resource::<Options>().clone();
         let out = &options.out;
         fs::create_dir_all(out)
-            .map_err(|error| format!("cannot make the folder {}: {error}", out.display()))?;
+            .map_err(|error| format!("cannot create the folder {}: {error}", out.display()))?;
 
         app.init_resource::<PipelinesReady>()
             .init_resource::<Captured>();
         if let Some(renderer) = app.get_sub_app_mut(RenderApp) {
-            renderer.add_systems(ExtractSchedule, watch_pipelines);
+            renderer.add_systems(ExtractSchedule, check_pipelines);
         }
         app.finish();
         app.cleanup();
-        let mut studio = Self {
+        let mut runner = Self {
             app,
             mode,
             options,
             began: Instant::now(),
-            told_frame: false,
+            reported_frame: false,
         };
-        studio.guard();
-        studio.stand_still();
-        studio.update()?;
+        runner.start_watchdog();
+        runner.pause_erosion();
+        runner.update()?;
         if mode == Mode::Offscreen {
-            studio.wait_for_land()?;
+            runner.wait_for_first_meshes()?;
         }
-        Ok(studio)
+        Ok(runner)
     }
 
-    /// Lets the meshes of the land be built while no camera takes the cores.
-    fn wait_for_land(&mut self) -> Result<(), String> {
+    /// Waits for the first meshes while no camera renders: a software renderer would
+    /// take the cores that build them.
+    fn wait_for_first_meshes(&mut self) -> Result<(), String> {
         let began = Instant::now();
         let is_due =
             |world: &World| world.contains_resource::<Terrain>() && !terrain_is_drawn(world);
-        while is_due(self.app.world()) && began.elapsed() < FIRST_MESHES {
+        while is_due(self.app.world()) && began.elapsed() < FIRST_MESHES_TIMEOUT {
             thread::sleep(Duration::from_millis(1));
             self.update()?;
         }
         Ok(())
     }
 
-    /// Takes all pictures, in order.
-    pub fn shoot(&mut self, film: Film) -> Result<(), String> {
-        for shot in film.shots {
+    /// Takes all screenshots, in order.
+    pub fn take(&mut self, screenshots: Screenshots) -> Result<(), String> {
+        for shot in screenshots.shots {
             self.simulate(shot.seconds)?;
             if let Some(before) = shot.before {
                 before(self.app.world_mut());
             }
             let path = self.options.out.join(format!("{}.png", shot.name));
             match self.mode {
-                Mode::Relief => paint_relief(self.app.world(), &path)?,
-                _ => self.photograph(&path, film.ready)?,
+                Mode::Hillshade => paint_hillshade(self.app.world(), &path)?,
+                _ => self.render_picture(&path, screenshots.ready)?,
             }
             let seconds = erosion_seconds(self.app.world());
             println!("  {} after {seconds:.1} s of erosion", path.display());
@@ -124,14 +125,14 @@ impl Studio {
     fn simulate(&mut self, until: f32) -> Result<(), String> {
         let mut seconds = erosion_seconds(self.app.world());
         let (mut moved, mut reported) = (Instant::now(), Instant::now());
-        // The first stride is short: it tells how fast erosion runs.
+        // The first stride is short: it shows how fast erosion runs.
         let mut stride = SHORT_STRIDE;
         self.app
             .world_mut()
             .resource_mut::<Time<Virtual>>()
             .unpause();
         while seconds + 1e-3 < until {
-            self.pace(Duration::from_secs_f32(stride));
+            self.set_time_step(Duration::from_secs_f32(stride));
             self.update()?;
 
             let now = erosion_seconds(self.app.world());
@@ -141,23 +142,23 @@ impl Studio {
                 stride = ((until - now) / speed).clamp(SHORT_STRIDE, LONG_STRIDE);
             }
             seconds = now;
-            if moved.elapsed() > PATIENCE {
+            if moved.elapsed() > STALL_TIMEOUT {
                 return Err(format!(
-                    "erosion stands still at {seconds:.1} of {until:.1} s: is it paused?"
+                    "no progress: erosion is at {seconds:.1} of {until:.1} s; is it paused?"
                 ));
             }
-            if reported.elapsed() > REPORT {
+            if reported.elapsed() > REPORT_INTERVAL {
                 reported = Instant::now();
                 println!("  {seconds:.1} of {until:.1} s of erosion");
             }
         }
-        self.stand_still();
+        self.pause_erosion();
         Ok(())
     }
 
-    /// Draws frames until the picture is complete, and saves it.
-    fn photograph(&mut self, path: &Path, ready: fn(&World) -> bool) -> Result<(), String> {
-        let target = self.film_camera(true)?;
+    /// Renders frames until everything is ready, and saves a screenshot.
+    fn render_picture(&mut self, path: &Path, ready: fn(&World) -> bool) -> Result<(), String> {
+        let target = self.set_camera_active(true)?;
         let began = Instant::now();
         let mut steady = 0;
         let (mut since_steady, mut frame) = (began, Duration::ZERO);
@@ -170,14 +171,17 @@ impl Studio {
             }
             steady = if complete { steady + 1 } else { 0 };
             frame = since_steady.elapsed() / (STEADY_FRAMES - 1);
-            if began.elapsed() > PATIENCE {
-                return Err(format!("{} never got ready to be drawn", path.display()));
+            if began.elapsed() > STALL_TIMEOUT {
+                return Err(format!(
+                    "{} was not ready to be rendered in time",
+                    path.display()
+                ));
             }
         }
-        if !core::mem::replace(&mut self.told_frame, true) {
+        if !core::mem::replace(&mut self.reported_frame, true) {
             let shaders = (since_steady - began).saturating_sub(frame).as_secs_f32();
             let frame = frame.as_secs_f32();
-            println!("  shaders took {shaders:.1} s, and each frame takes {frame:.2} s");
+            println!("  shaders compiled in {shaders:.1} s, {frame:.2} s per frame");
         }
         self.app
             .world_mut()
@@ -189,14 +193,14 @@ impl Studio {
             );
         // One frame is enough: only its way back from the renderer takes longer.
         self.update()?;
-        self.film_camera(false)?;
+        self.set_camera_active(false)?;
         let picture = loop {
             if let Some(picture) = self.app.world_mut().resource_mut::<Captured>().0.take() {
                 break picture;
             }
-            if began.elapsed() > PATIENCE {
+            if began.elapsed() > STALL_TIMEOUT {
                 return Err(format!(
-                    "no picture for {} came from the renderer",
+                    "the renderer delivered no screenshot for {}",
                     path.display()
                 ));
             }
@@ -217,57 +221,58 @@ impl Studio {
         }
     }
 
-    /// Switches the stage's camera and returns the image it films to.
-    fn film_camera(&mut self, on: bool) -> Result<Handle<Image>, String> {
+    /// Turns the camera on or off and returns the image that it renders to.
+    fn set_camera_active(&mut self, on: bool) -> Result<Handle<Image>, String> {
         let world = self.app.world_mut();
-        let mut cameras = world.query_filtered::<(&mut Camera, &RenderTarget), With<StageCamera>>();
+        let mut cameras =
+            world.query_filtered::<(&mut Camera, &RenderTarget), With<ExampleCamera>>();
         let mut target = None;
-        for (mut camera, film) in cameras.iter_mut(world) {
+        for (mut camera, render_target) in cameras.iter_mut(world) {
             camera.is_active = on;
-            target = film.as_image().cloned();
+            target = render_target.as_image().cloned();
         }
-        target.ok_or_else(|| "there is no camera: add common::Stage to the app".into())
+        target.ok_or_else(|| "no camera: add the plugin common::SunAndCamera to the app".into())
     }
 
-    /// Holds erosion while pictures are drawn; the real clock runs on, so
-    /// that panels and cameras finish what they are at.
-    fn stand_still(&mut self) {
+    /// Pauses erosion while screenshots are rendered. The real clock runs on, so that
+    /// panels and cameras finish their animations.
+    fn pause_erosion(&mut self) {
         self.app.world_mut().resource_mut::<Time<Virtual>>().pause();
-        self.pace(FRAME);
+        self.set_time_step(FRAME);
     }
 
-    fn pace(&mut self, stride: Duration) {
+    fn set_time_step(&mut self, stride: Duration) {
         self.app
             .insert_resource(TimeUpdateStrategy::ManualDuration(stride));
     }
 
-    /// One frame, with all that can go wrong.
+    /// Runs one frame. Fails if the app exits or the time limit is over.
     fn update(&mut self) -> Result<(), String> {
         self.app.update();
         if let Some(exit) = self.app.should_exit() {
             return Err(format!(
-                "the app stopped before the last picture ({exit:?})"
+                "the app exited before the last screenshot ({exit:?})"
             ));
         }
         if self.began.elapsed() > self.options.limit {
             let limit = self.options.limit.as_secs_f32();
-            return Err(format!("not done within {limit} s (see --limit)"));
+            return Err(format!("time limit of {limit} s exceeded (see --limit)"));
         }
         Ok(())
     }
 
     /// Ends the program even if a frame never ends.
-    fn guard(&self) {
-        let end = self.options.limit + GRACE;
+    fn start_watchdog(&self) {
+        let end = self.options.limit + WATCHDOG_MARGIN;
         thread::spawn(move || {
             thread::sleep(end);
-            eprintln!("error: not done within the time limit, and a frame hangs (see --limit)");
+            eprintln!("error: time limit exceeded, and a frame hangs (see --limit)");
             std::process::exit(1);
         });
     }
 }
 
-/// Tells the main world whether all pipelines are compiled.
-fn watch_pipelines(mut main: ResMut<MainWorld>, pipelines: Res<PipelineCache>) {
+/// Reports to the main world whether all pipelines are compiled.
+fn check_pipelines(mut main: ResMut<MainWorld>, pipelines: Res<PipelineCache>) {
     main.resource_mut::<PipelinesReady>().0 = pipelines.waiting_pipelines().next().is_none();
 }

@@ -1,14 +1,15 @@
-//! The stage that all examples share: camera, light and sky, and a headless
-//! mode that writes pictures on machines without a display or even a GPU.
+//! What all examples share: sun, sky and an orbit camera, command line options, and a
+//! headless mode that writes screenshots on machines without a display or even a GPU.
+//! Your own game needs none of this; see the example `minimal`.
 //!
 //! ```ignore
 //! mod common;
 //!
 //! fn main() -> AppExit {
-//!     let cli = Cli::parse();                                   // flattens `common::Options`
-//!     let mut app = common::app(&cli.common, "Erosion: basic");
-//!     app.add_plugins((ErosionPlugin, common::Stage::new(512.0, 120.0)));
-//!     common::run(app, common::Film::start_and_end(cli.common.seconds_or(60.0)))
+//!     let cli = Cli::parse(); // flattens `common::Options`
+//!     let mut app = common::app(&cli.options, "bevy_erode: basic");
+//!     app.add_plugins((ErosionPlugin::default(), common::SunAndCamera::new(512.0, 120.0)));
+//!     common::run(app, common::Screenshots::start_and_end(cli.options.seconds_or(60.0)))
 //! }
 //! ```
 #![allow(
@@ -19,28 +20,28 @@
 
 mod args;
 mod brush;
-mod film;
 mod hand;
 mod headless;
 mod land;
 mod mode;
 mod picture;
-mod plinth;
 mod probe;
 mod report;
 mod scenes;
+mod screenshots;
+mod skirt;
 mod sky;
-mod stage;
+mod sun_and_camera;
 
 pub use args::Options;
 pub use brush::{BrushPlugin, held};
-pub use film::Film;
 pub use hand::{Hand, HandPlugin};
 pub use land::Land;
 pub use mode::Mode;
 pub use report::Report;
 pub use scenes::scenes;
-pub use stage::{Stage, StageCamera, frame_camera};
+pub use screenshots::Screenshots;
+pub use sun_and_camera::{ExampleCamera, SunAndCamera, frame_camera};
 
 use std::time::Instant;
 
@@ -86,7 +87,7 @@ pub fn app(options: &Options, title: &str) -> App {
             .disable::<WinitPlugin>()
             .disable::<PipelinedRenderingPlugin>(),
         // Without a back end, Bevy's render plugins stay idle.
-        Mode::Relief => DefaultPlugins
+        Mode::Hillshade => DefaultPlugins
             .set(windowless)
             .set(RenderPlugin {
                 render_creation: WgpuSettings {
@@ -104,18 +105,21 @@ pub fn app(options: &Options, title: &str) -> App {
     app.insert_resource(mode)
         .insert_resource(options.clone())
         .add_plugins(plugins.set(log))
-        .add_systems(Last, move |world: &mut World, mut told: Local<bool>| {
-            if !*told && probe::terrain_is_there(world) {
-                *told = true;
-                let seconds = began.elapsed().as_secs_f32();
-                println!("  the land is there after {seconds:.1} s");
-            }
-        });
+        .add_systems(
+            Last,
+            move |world: &mut World, mut is_reported: Local<bool>| {
+                if !*is_reported && probe::terrain_is_there(world) {
+                    *is_reported = true;
+                    let seconds = began.elapsed().as_secs_f32();
+                    println!("  terrain drawn after {seconds:.1} s");
+                }
+            },
+        );
     app
 }
 
-/// Warnings, without those about slow or missing graphics adapters, which the
-/// first line tells already. `RUST_LOG` in the environment overrides it.
+/// Warnings, without those about slow or missing graphics adapters, which the first
+/// line of output reports already. `RUST_LOG` in the environment overrides it.
 fn log_filter(mode: Mode) -> String {
     let renderer = if mode.renders() { "error" } else { "off" };
     let example = env!("CARGO_CRATE_NAME");
@@ -125,10 +129,10 @@ fn log_filter(mode: Mode) -> String {
     )
 }
 
-/// Runs the app: live in a window, else until the film's pictures are written.
-pub fn run(mut app: App, film: Film) -> AppExit {
+/// Runs the app: live in a window, else until all screenshots are written.
+pub fn run(mut app: App, screenshots: Screenshots) -> AppExit {
     match *app.world().resource::<Mode>() {
         Mode::Window => app.run(),
-        Mode::Offscreen | Mode::Relief => film.shoot(app),
+        Mode::Offscreen | Mode::Hillshade => screenshots.take(app),
     }
 }

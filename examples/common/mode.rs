@@ -1,4 +1,4 @@
-//! Window, offscreen pictures or shaded relief: what this machine can do.
+//! Window, offscreen rendering or hillshade by the CPU: what this machine can do.
 
 use std::{
     env,
@@ -10,19 +10,19 @@ use bevy::prelude::*;
 
 use super::Options;
 
-/// How an example shows itself.
+/// How an example shows its terrain.
 #[derive(Resource, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// In a window, live.
     Window,
-    /// Pictures of the same scene, rendered without a window.
+    /// Screenshots of the same scene, rendered without a window.
     Offscreen,
-    /// No graphics adapter: pictures painted by the CPU.
-    Relief,
+    /// No graphics adapter: hillshade pictures drawn by the CPU.
+    Hillshade,
 }
 
 impl Mode {
-    /// The best mode for this machine, and why, in words.
+    /// The best mode for this machine, and a description of it with the reason.
     pub fn choose(options: &Options) -> (Self, String) {
         let why_headless = if options.headless {
             Some("--headless".to_owned())
@@ -30,25 +30,25 @@ impl Mode {
             no_display()
         };
         match (why_headless, adapter()) {
-            (None, Some(adapter)) => (Self::Window, format!("window, drawn by {adapter}")),
+            (None, Some(adapter)) => (Self::Window, format!("window, rendered by {adapter}")),
             (None, None) => (
-                Self::Relief,
-                "shaded relief pictures (there is a display, but no graphics adapter)".into(),
+                Self::Hillshade,
+                "hillshade pictures by the CPU (no graphics adapter)".into(),
             ),
             (Some(why), Some(adapter)) => (
                 Self::Offscreen,
-                format!("offscreen pictures ({why}), drawn by {adapter}"),
+                format!("offscreen screenshots ({why}), rendered by {adapter}"),
             ),
             (Some(why), None) => (
-                Self::Relief,
-                format!("shaded relief pictures ({why}, and no graphics adapter)"),
+                Self::Hillshade,
+                format!("hillshade pictures by the CPU ({why}, no graphics adapter)"),
             ),
         }
     }
 
     /// Whether anything is drawn by Bevy.
     pub fn renders(self) -> bool {
-        self != Self::Relief
+        self != Self::Hillshade
     }
 }
 

@@ -63,7 +63,7 @@ impl Palette {
         let mut cuts = vec![Cut::new(all)];
         while cuts.len() < COLORS {
             let widest =
-                (0..cuts.len()).max_by(|&a, &b| (cuts[a].unrest()).total_cmp(&cuts[b].unrest()));
+                (0..cuts.len()).max_by(|&a, &b| (cuts[a].gain()).total_cmp(&cuts[b].gain()));
             let Some(widest) = widest.filter(|&i| cuts[i].colors.len() > 1) else {
                 break;
             };
@@ -111,8 +111,8 @@ impl Cut {
         }
     }
 
-    /// How much is gained by splitting it.
-    fn unrest(&self) -> f64 {
+    /// The variance that splitting it would remove; −1 where it cannot be split.
+    fn gain(&self) -> f64 {
         match self.colors.len() {
             1 => -1.0,
             _ => self.spread,

@@ -1,4 +1,4 @@
-//! All that the harness asks of the simulation.
+//! What the headless runner reads from the world.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub fn terrain_is_drawn(world: &World) -> bool {
     is_known && is_drawn
 }
 
-/// Whether the land has been drawn at all: its first meshes come together.
+/// Whether the terrain has been drawn at all: its first meshes appear together.
 pub fn terrain_is_there(world: &World) -> bool {
     let drawn = world.get_resource::<TerrainViewState>();
     drawn.is_some_and(|drawn| drawn.rebuilt() > 0)
@@ -38,11 +38,11 @@ pub fn ground_height(terrain: Option<&Terrain>, position: Vec3) -> Option<f32> {
     terrain?.height_at(position)
 }
 
-/// Paints the terrain as a shaded relief, in the colors of the view.
-pub fn paint_relief(world: &World, path: &Path) -> Result<(), String> {
+/// Draws the terrain as a hillshade on the CPU, in the colors of the view.
+pub fn paint_hillshade(world: &World, path: &Path) -> Result<(), String> {
     let terrain = world
         .get_resource::<Terrain>()
-        .ok_or("there is no terrain to paint")?;
+        .ok_or("no `Terrain` resource to draw")?;
     let (size, heights) = (terrain.size(), terrain.ground_heights());
     let view = world.get_resource::<TerrainView>().cloned();
     let view = view.unwrap_or_default();
@@ -90,6 +90,6 @@ pub fn paint_relief(world: &World, path: &Path) -> Result<(), String> {
     }
     let surface = Heightmap::new(size, surface).map(|map| map.with_cell_size(terrain.cell_size()));
     surface
-        .and_then(|surface| surface.write_relief(path, color))
+        .and_then(|surface| surface.write_hillshade(path, color))
         .map_err(|error| error.to_string())
 }

@@ -1,4 +1,4 @@
-//! What there is, as a file that tests read: one `name value` line each.
+//! The state of the app as a file that tests read: one `name value` line each.
 
 use std::{fmt::Write, fs, path::PathBuf};
 
@@ -6,9 +6,9 @@ use bevy::prelude::*;
 use bevy_erode::prelude::*;
 use bevy_panorbit_camera::PanOrbitCamera;
 
-use super::{StageCamera, probe};
+use super::{ExampleCamera, probe};
 
-/// Writes the file anew in every frame.
+/// Rewrites the file in every frame.
 #[derive(Resource, Clone)]
 pub struct Report(pub PathBuf);
 
@@ -60,7 +60,7 @@ fn write_report(world: &mut World, mut frame: Local<u64>) -> Result {
     writeln!(text, "keys {}", panel.shortcuts)?;
     let overlay = world.resource::<TerrainView>().overlay;
     writeln!(text, "overlay {}", overlay.name())?;
-    let mut cameras = world.query_filtered::<&PanOrbitCamera, With<StageCamera>>();
+    let mut cameras = world.query_filtered::<&PanOrbitCamera, With<ExampleCamera>>();
     for camera in cameras.iter(world) {
         let (focus, yaw, pitch) = (camera.target_focus, camera.target_yaw, camera.target_pitch);
         writeln!(

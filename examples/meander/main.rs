@@ -1,4 +1,5 @@
-//! Grows meandering rivers ahead of time and says by number what they are like.
+//! Meandering rivers, simulated ahead of time and measured: sinuosity, wavelength, what
+//! they cut, cut-offs and oxbow lakes.
 //!
 //! `cargo run --example meander -- --seeds 5 --steps 100000 --out pictures/meander`
 //! prints a line for each look at a river and medians over the seeds, and writes
@@ -114,10 +115,10 @@ struct Look {
 
 /// Grows one river.
 fn grow(cli: &Cli, seed: u64, table: &mut String) -> Result<Vec<Look>, Box<dyn Error>> {
-    let plain = Plain {
+    let plain = RiverPlain {
         waviness: cli.waviness,
         seed,
-        ..Plain::default()
+        ..RiverPlain::default()
     };
     let settings = if cli.published {
         MeanderingRiver::as_published()

@@ -27,7 +27,7 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// Empty axes with a line each so many units.
+    /// Empty axes with grid lines.
     pub fn new(title: &str, x: (f64, f64, f64), y: (f64, f64, f64)) -> Self {
         let mut plot = Self {
             picture: RgbImage::from_pixel(WIDTH, HEIGHT, Rgb([255; 3])),
@@ -124,7 +124,7 @@ impl Plot {
     }
 }
 
-/// A number as short as it can be said.
+/// A number in a short form.
 fn short(value: f64) -> String {
     if value.abs() >= 1000.0 {
         format!("{}K", (value / 1000.0).round())

@@ -31,7 +31,7 @@ use crate::{
     models::{
         Solver,
         droplet::{DropletSolver, Droplets},
-        meander::{MeanderingRiver, RiverStretch, Stretch},
+        meander::{MeanderingRiver, RiverStretch, TerrainRiver},
         pipe::PipeSolver,
         shallow_water::ShallowWaterSolver,
     },
@@ -115,9 +115,9 @@ impl<F: FnMut(&mut Terrain, f32) + Send> Work for F {
 /// A river, once the terrain that it runs on is there.
 struct BakedRiver {
     settings: MeanderingRiver,
-    stretch: Stretch,
+    stretch: RiverStretch,
     place: Transform,
-    river: Option<RiverStretch>,
+    river: Option<TerrainRiver>,
 }
 
 impl Work for BakedRiver {
@@ -125,7 +125,7 @@ impl Work for BakedRiver {
         if self.river.is_none() {
             let settings = self.settings.clone();
             // It was checked, so it can be.
-            self.river = RiverStretch::new(settings, self.stretch, &self.place, terrain).ok();
+            self.river = TerrainRiver::new(settings, self.stretch, &self.place, terrain).ok();
         }
         if let Some(river) = &mut self.river {
             river.pass_water_on(terrain.flow().is_some());
@@ -218,7 +218,7 @@ impl BakeModel {
 
     /// A river on a stretch of the land. At the end of its stage it is written
     /// back into the layers.
-    pub fn river(settings: MeanderingRiver, stretch: Stretch, place: Transform) -> Self {
+    pub fn river(settings: MeanderingRiver, stretch: RiverStretch, place: Transform) -> Self {
         let make = move |grid: &Grid| {
             stretch.check_on(&settings, &place, grid)?;
             Ok(Box::new(BakedRiver {

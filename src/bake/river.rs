@@ -16,9 +16,9 @@ const STEPS_AT_ONCE: u64 = 64;
 /// A river and how long it is to run.
 ///
 /// ```
-/// use bevy_erode::{models::meander::Plain, prelude::*};
+/// use bevy_erode::{models::meander::RiverPlain, prelude::*};
 ///
-/// let plain = Plain { length: 512.0, width: 256.0, ..Plain::default() };
+/// let plain = RiverPlain { length: 512.0, width: 256.0, ..RiverPlain::default() };
 /// let river = plain.river(MeanderingRiver::default()).map_err(|error| error.to_string())?;
 /// let river = RiverBake::new(river, 300).run(&BakeProgress::default())?;
 /// assert!(river.tally().cut > 0.0);

@@ -15,7 +15,7 @@ use rand_pcg::Pcg32;
 pub(super) const MAX_RADIUS: f64 = 256.0;
 /// Drops in a step. Where the rate asks for more, each is larger.
 const MAX_DROPS: f64 = 65_536.0;
-/// A step's drops cover the land so many times at most.
+/// How many times a step's drops may cover the land.
 const MAX_COVER: f64 = 4.0;
 /// Places that a drop tries before it takes the best of them.
 const TRIES: u32 = 12;
@@ -164,34 +164,39 @@ impl Drops {
     }
 
     /// Writes what the next drops depend on.
-    pub fn save_state(&self, memory: &mut StateWriter) {
-        memory.real(self.owed);
-        memory.count(self.fallen);
+    pub fn save_state(&self, writer: &mut StateWriter) {
+        writer.real(self.owed);
+        writer.count(self.fallen);
         let Some(recent) = &self.recent else {
             return;
         };
         for drop in &recent.drops {
-            // A drop's number, counted from one; zero is none.
+            // A drop's number, counted from one; zero stands for no drop.
             let (number, place) = drop.map_or((0, Vec2::ZERO), |(n, place)| (n + 1, place));
-            memory.count(number);
-            memory.words([place.x.to_bits(), place.y.to_bits()]);
+            writer.count(number);
+            writer.words([place.x.to_bits(), place.y.to_bits()]);
         }
     }
 
     /// Reads what [`save_state`](Self::save_state) wrote.
-    pub fn load_state(&mut self, memory: &mut StateReader) -> Result<(), StateError> {
-        self.owed = memory.real()?;
-        // No step owes more than its most depth on every cell of a land.
-        memory.ensure(self.owed.abs() <= 1e20, "too much rain is owed")?;
-        self.fallen = memory.count()?;
+    pub fn load_state(&mut self, reader: &mut StateReader) -> Result<(), StateError> {
+        // No step leaves over more than the greatest depth on every cell of a land.
+        self.owed = reader.real_in(-1e20..=1e20, "rain left over, in metres times cells,")?;
+        self.fallen = reader.count()?;
         let Some(recent) = &mut self.recent else {
             return Ok(());
         };
         for drop in &mut recent.drops {
-            let number = memory.count()?;
-            let place = memory.floats(2)?;
+            let number = reader.count()?;
+            let place = reader.floats(2)?;
             // A later drop than the last would count backwards.
-            memory.ensure(number <= self.fallen, "a drop has not fallen yet")?;
+            reader.ensure(
+                number <= self.fallen,
+                format!(
+                    "drop {number} is recorded, but only {} have fallen",
+                    self.fallen
+                ),
+            )?;
             let number = number.checked_sub(1);
             *drop = number.map(|number| (number, Vec2::new(place[0], place[1])));
         }
@@ -215,8 +220,8 @@ struct Recent {
     buckets: USizeVec2,
     /// Number and place of a bucket's latest drop.
     drops: Vec<Option<(u64, Vec2)>>,
-    /// How many drops back are looked at.
-    memory: u64,
+    /// How many of the latest drops are looked at.
+    window: u64,
 }
 
 impl Recent {
@@ -230,13 +235,13 @@ impl Recent {
         let buckets = buckets.as_usizevec2();
         // Dart throwing ends at 0.7 drops on a square of the spacing; with half
         // of that a free place is soon found.
-        let memory = 0.35 * region.element_product() / (spacing * spacing);
+        let window = 0.35 * region.element_product() / (spacing * spacing);
         Self {
             region,
             spacing,
             buckets,
             drops: vec![None; buckets.x * buckets.y],
-            memory: memory.ceil() as u64,
+            window: window.ceil() as u64,
         }
     }
 
@@ -272,7 +277,7 @@ impl Recent {
             for column in 0..5.min(wide) {
                 let x = (bucket.x + wide + column - 2.min(wide / 2)) % wide;
                 if let Some((other, center)) = self.drops[y * wide + x]
-                    && number - other <= self.memory
+                    && number - other <= self.window
                 {
                     let away = (place - center.as_dvec2()).abs();
                     let away = away.min(self.region - away);

@@ -1,7 +1,7 @@
 //! What acts on the ground: edits, rain, evaporation, springs, drains and vents.
 //!
-//! Each is a resource or a component whose presence turns it on, and each books
-//! what it really did in the terrain's ledger. In a step they act in the order
+//! Each is a resource or a component whose presence turns it on, and each adds what
+//! it really did to the terrain's ledger. In a step they act in the order
 //! of [`ForcingSystems`]. Without an app, use the solvers and
 //! [`WaterSource::pour`], [`WaterSink::drain`] and [`LavaSource::pour`].
 

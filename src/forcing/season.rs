@@ -74,8 +74,8 @@ pub(super) struct Calendar {
 }
 
 impl Calendar {
-    /// Time goes on. Returns how much of it is of the season; all of it, if there
-    /// is none. units: s
+    /// Advances the time. Returns how much of it lies within the season; all of it
+    /// without a season. units: s
     pub fn pass(&mut self, season: Option<&Season>, dt: f32) -> f64 {
         let before = self.elapsed;
         self.elapsed += f64::from(dt);
@@ -85,13 +85,12 @@ impl Calendar {
         }
     }
 
-    pub fn save_state(&self, memory: &mut StateWriter) {
-        memory.real(self.elapsed);
+    pub fn save_state(&self, writer: &mut StateWriter) {
+        writer.real(self.elapsed);
     }
 
-    pub fn load_state(memory: &mut StateReader) -> Result<Self, StateError> {
-        let elapsed = memory.real()?;
-        memory.ensure(elapsed >= 0.0, "the date is none")?;
+    pub fn load_state(reader: &mut StateReader) -> Result<Self, StateError> {
+        let elapsed = reader.real_in(0.0..=f64::MAX, "the elapsed time, in seconds,")?;
         Ok(Self { elapsed })
     }
 }

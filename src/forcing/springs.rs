@@ -352,7 +352,7 @@ pub(super) fn run_springs(
     }
     for (entity, error) in &wrong {
         if !refused.knows(*entity, error) {
-            warn!("{error}; entity {entity} rests until this is mended");
+            warn!("entity {entity} is not running: {error}");
             faults.write(ErosionFault {
                 model: error.model,
                 reason: error.to_string(),

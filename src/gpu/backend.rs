@@ -139,7 +139,7 @@ pub(crate) enum GpuTask<'a> {
     ShallowWater(WaterStep),
     PublishedPipe(&'a PublishedPipe),
     Drops(Vec<DropBatch>),
-    Thermal(u32, thermal::Pass),
+    Thermal(u32, thermal::Substep),
 }
 
 #[derive(Debug, Default)]

@@ -413,9 +413,9 @@ impl Executor {
                     .get_or_insert_with(|| storage(device, "erosion slides", bytes));
                 for _ in 0..passes {
                     let job = Job {
-                        rest: pass.rest.into(),
+                        rest: pass.stable.into(),
                         share: pass.share.into(),
-                        rock_rest: pass.rock_rest,
+                        rock_rest: pass.rock_stable,
                         breaking: pass.breaking,
                         shelter: pass.shelter,
                         ..base(buffers)

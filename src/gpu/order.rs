@@ -5,7 +5,7 @@ use crate::{
     models::{
         pipe::{PublishedPipe, Step},
         shallow_water::WaterStep,
-        thermal::Pass as ThermalPass,
+        thermal::Substep as ThermalSubstep,
     },
     terrain::{Borders, Grid},
 };
@@ -43,7 +43,7 @@ pub(crate) enum Order {
     /// A batch of drops.
     Drops(DropBatch),
     /// Passes of thermal weathering.
-    Thermal { passes: u32, pass: ThermalPass },
+    Thermal { passes: u32, pass: ThermalSubstep },
     /// Reads tiles back.
     Ask(Ask),
     /// Frees everything.

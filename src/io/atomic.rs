@@ -8,41 +8,43 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-/// Reads a file of at most so many bytes.
-pub(super) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+/// Reads a file of at most `limit` bytes.
+pub(super) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let about = file.metadata()?;
-    // A pipe or a device need not end.
+    // A pipe or a device may never end.
     if !about.is_file() {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "it is not a regular file",
+            "not a regular file",
         ));
     }
-    if about.len() > most {
+    if about.len() > limit {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
-            format!("it has {} bytes, {most} at most are read", about.len()),
+            format!(
+                "file too large: {} bytes, the limit is {limit}",
+                about.len()
+            ),
         ));
     }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(about.len() as usize)?;
     // It may grow while it is read.
-    file.take(most).read_to_end(&mut bytes)?;
+    file.take(limit).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Writes a file under a temporary name in the same folder, and when all of it
-/// is on the disk, puts it in place. On an error the old file is as it was. A link
-/// stays one, and what it points to gets the new content; what may be done with
-/// the old file may be done with the new one.
+/// Writes a file under a temporary name in the same folder, and renames it when all
+/// of it is on the disk. On an error the old file is unchanged. A symbolic link stays
+/// a link: the file that it points to gets the new content. Permissions are kept.
 pub(super) fn write<E: From<io::Error>>(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> Result<(), E>,
 ) -> Result<(), E> {
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.into());
     let (temporary, file) = create_temporary(path)?;
-    // Whatever happens until it is in place, the temporary file goes.
+    // If anything fails before the rename, the temporary file is removed.
     let mut guard = Temporary(Some(temporary.clone()));
     if let Ok(old) = fs::metadata(path) {
         fs::set_permissions(&temporary, old.permissions())?;
@@ -64,14 +66,14 @@ pub(super) fn write<E: From<io::Error>>(
     Ok(())
 }
 
-/// A new file beside another, of a name that nobody else uses. A program that was
-/// killed may have left some behind, and have had the same number.
+/// Creates a file beside another, with a name that is not in use. A program that was
+/// killed may have left some behind, and have had the same process id.
 fn create_temporary(path: &Path) -> io::Result<(PathBuf, File)> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     if path.file_name().is_none() {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "the path names no file",
+            "the path has no file name",
         ));
     }
     loop {
@@ -193,7 +195,7 @@ mod tests {
             read(&path, 99).unwrap_err().kind(),
             io::ErrorKind::FileTooLarge
         );
-        assert!(read(&folder.0, 100).is_err(), "a folder is no file");
+        assert!(read(&folder.0, 100).is_err(), "a folder is not a file");
     }
 
     #[test]

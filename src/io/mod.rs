@@ -1,10 +1,10 @@
-//! Files: heightmaps and masks in and out, and whole states that go on where
-//! they were.
+//! Files: reading and writing heightmaps and masks, saving and loading the whole
+//! state.
 //!
 //! A [`Heightmap`] is a plain grid of numbers: heights, a layer of the terrain,
 //! or any mask. It is read from and written as PNG (16 bits), RAW (`.r16`,
-//! `.r32`), OpenEXR and TIFF, also GeoTIFF. Files of whole numbers say nothing of
-//! metres, so a [`Vertical`] range or scale goes with them.
+//! `.r32`), OpenEXR and TIFF, also GeoTIFF. Files of whole numbers do
+//! not say what they are in metres, so a [`Vertical`] range or scale goes with them.
 //!
 //! ```
 //! use bevy::math::UVec2;
@@ -12,11 +12,11 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let terrain = Terrain::generate(&Ridged::seeded(7), UVec2::new(48, 32), 4.0)?;
-//! let ground = Heightmap::of_ground(&terrain);
-//! let range = VerticalRange::of(&ground.values);
+//! let ground = Heightmap::from_ground(&terrain);
+//! let range = VerticalRange::from_values(&ground.values);
 //! let png = ground.write(HeightmapFormat::Png16, range.into())?;
 //!
-//! // Our own files know their range and cell size; for others, say so.
+//! // Files of this crate know their range and cell size; for others, set them.
 //! let options = HeightmapOptions {
 //!     vertical: Some(VerticalRange::new(0.0, 300.0).into()),
 //!     cell_size: Some(4.0),
@@ -28,9 +28,9 @@
 //! # }
 //! ```
 //!
-//! A [`SavedState`] is everything: all layers, models with what they remember,
-//! rivers with all that they carry, weather, springs and clock. What is loaded
-//! goes on bit by bit as if it had never been saved.
+//! A [`SavedState`] is everything: all layers, models with the state of their solvers,
+//! rivers with all that they carry, weather, springs and clock. A loaded state goes on
+//! with the same bits as if it had never been saved.
 //!
 //! ```no_run
 //! # use bevy::prelude::*; use bevy_erode::prelude::*;
@@ -44,9 +44,9 @@
 //! ```
 //!
 //! Files may be damaged or hostile: every reader checks what a file declares
-//! before it makes room for it, and answers with an error that says what is
-//! wrong. A file is written under another name first and then takes the old
-//! one's place, so an interrupted save destroys nothing.
+//! before it allocates memory, and returns an error that says what is wrong. A file is
+//! written under a temporary name and then replaces the old one, so an interrupted
+//! save destroys nothing.
 
 mod atomic;
 mod heightmap;

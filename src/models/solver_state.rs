@@ -5,7 +5,9 @@
 //! taken up by [`Solver::load_state`](super::Solver::load_state). Bytes that come from a
 //! file may be anything, so whatever is recalled is checked first.
 
+use crate::terrain::Grid;
 use core::ops::RangeInclusive;
+use std::borrow::Cow;
 use thiserror::Error;
 
 /// Why a solver cannot take up what it is given. It is as it was before.
@@ -15,11 +17,11 @@ pub struct StateError {
     /// The solver's name, e.g. `Droplets`.
     pub model: &'static str,
     /// What is wrong.
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
 }
 
 /// Larger counts are none: a solver could not go on counting.
-const MOST: u64 = 1 << 62;
+const MAX_COUNT: u64 = 1 << 62;
 
 /// Writes what a solver remembers.
 #[derive(Clone, Debug, Default)]
@@ -77,10 +79,10 @@ impl<'a> StateReader<'a> {
     }
 
     /// The error that says what is wrong.
-    pub fn fault(&self, reason: &'static str) -> StateError {
+    pub fn fault(&self, reason: impl Into<Cow<'static, str>>) -> StateError {
         StateError {
             model: self.model,
-            reason,
+            reason: reason.into(),
         }
     }
 
@@ -88,8 +90,27 @@ impl<'a> StateReader<'a> {
     ///
     /// # Errors
     /// When it is not so, for that reason.
-    pub fn ensure(&self, so: bool, reason: &'static str) -> Result<(), StateError> {
+    pub fn ensure(&self, so: bool, reason: impl Into<Cow<'static, str>>) -> Result<(), StateError> {
         if so { Ok(()) } else { Err(self.fault(reason)) }
+    }
+
+    /// Checks that a solver's grid has the size and the cell size of a terrain's.
+    ///
+    /// # Errors
+    /// When they differ.
+    pub fn ensure_grid(&self, solver: &Grid, terrain: &Grid) -> Result<(), StateError> {
+        if solver.matches(terrain) {
+            return Ok(());
+        }
+        let named = |grid: &Grid| {
+            let (size, side) = (grid.size(), grid.cell_size());
+            format!("{} × {} cells of {side} m", size.x, size.y)
+        };
+        Err(self.fault(format!(
+            "grid size mismatch: solver is for {}, terrain has {}",
+            named(solver),
+            named(terrain)
+        )))
     }
 
     /// Reads a whole number.
@@ -98,7 +119,7 @@ impl<'a> StateReader<'a> {
     /// When there is none, or one that is too large to go on counting.
     pub fn count(&mut self) -> Result<u64, StateError> {
         let value = u64::from_le_bytes(self.take::<8>()?);
-        self.ensure(value <= MOST, "a count is too large")?;
+        self.ensure(value <= MAX_COUNT, "a count is too large")?;
         Ok(value)
     }
 
@@ -112,18 +133,21 @@ impl<'a> StateReader<'a> {
         Ok(value)
     }
 
-    /// Reads a real number within a range.
+    /// Reads a real number within a range; the error says `what` it is.
     ///
     /// # Errors
-    /// When there is none, or one that is not in it, for that reason.
+    /// When there is no number left, or it is out of the range.
     pub fn real_in(
         &mut self,
         range: RangeInclusive<f64>,
-        reason: &'static str,
+        what: &'static str,
     ) -> Result<f64, StateError> {
         let value = self.real()?;
-        self.ensure(range.contains(&value), reason)?;
-        Ok(value)
+        if range.contains(&value) {
+            return Ok(value);
+        }
+        let (low, high) = (range.start(), range.end());
+        Err(self.fault(format!("{what} must be {low:?} to {high:?}, was {value:?}")))
     }
 
     /// Reads whether something is so.

@@ -131,7 +131,7 @@ impl Default for PanelBrush {
 }
 
 /// Longest time that one edit covers: a hitch must not dig a hole. units: s
-const MOST_SECONDS: f32 = 0.1;
+const MAX_SECONDS: f32 = 0.1;
 
 impl PanelBrush {
     /// How much a tool does in a second, in the unit of its action.
@@ -184,7 +184,7 @@ impl PanelBrush {
         self.stroke = Some(Stroke { last, ..stroke });
         let edit = self.edit(tool, stroke.began, stroke.last.unwrap_or(at), at);
         let edit = edit.in_stroke(stroke.number);
-        Some(edit.for_seconds(seconds.clamp(0.0, MOST_SECONDS)))
+        Some(edit.for_seconds(seconds.clamp(0.0, MAX_SECONDS)))
     }
 
     /// The edit of a tool whose stroke began at a place and goes from another to
@@ -350,7 +350,7 @@ mod tests {
             for edit in [&first, &second] {
                 assert_eq!(edit.check(), Ok(()), "{tool:?}");
                 assert_eq!(edit.stroke, first.stroke, "{tool:?}");
-                assert!(edit.seconds <= MOST_SECONDS, "a hitch digs no hole");
+                assert!(edit.seconds <= MAX_SECONDS, "a hitch digs no hole");
             }
             assert_eq!((second.from, second.to), (HERE, THERE), "{tool:?}");
             assert_eq!(brush.stroke(Some(THERE), false, 0.1), None);

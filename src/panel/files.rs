@@ -122,11 +122,11 @@ impl PanelFiles {
         let terrain = world.get_resource::<Terrain>();
         let terrain = terrain.ok_or("there is no terrain")?;
         let map = match self.exported {
-            ExportedField::Ground => Heightmap::of_ground(terrain),
-            ExportedField::Layer(layer) => Heightmap::of_layer(terrain, layer),
+            ExportedField::Ground => Heightmap::from_ground(terrain),
+            ExportedField::Layer(layer) => Heightmap::from_layer(terrain, layer),
             ExportedField::Mask(mask) => {
                 let masks = world.get_resource::<TerrainMasks>();
-                let map = masks.and_then(|masks| Heightmap::of_mask(masks, mask));
+                let map = masks.and_then(|masks| Heightmap::from_mask(masks, mask));
                 map.ok_or_else(|| {
                     format!(
                         "the mask of {} is not kept: choose it under Masks",
@@ -135,12 +135,12 @@ impl PanelFiles {
                 })?
             }
         };
-        let format = HeightmapFormat::of_name(&self.heightmap)
+        let format = HeightmapFormat::from_path(&self.heightmap)
             .ok_or("the name must end in .png, .exr, .tif, .r16 or .r32")?;
         let vertical = match format {
             HeightmapFormat::Png16 | HeightmapFormat::Raw16(_) | HeightmapFormat::Tiff16 => self
                 .range
-                .unwrap_or_else(|| VerticalRange::of(&map.values))
+                .unwrap_or_else(|| VerticalRange::from_values(&map.values))
                 .into(),
             _ => crate::io::Vertical::METRES,
         };

@@ -10,7 +10,7 @@ use std::{fs, io, path::PathBuf};
 /// How files of presets end.
 const ENDING: &str = ".preset.ron";
 /// Longest text that the box shows. units: bytes
-const MOST_SHOWN: usize = 100_000;
+const MAX_SHOWN: usize = 100_000;
 
 /// The presets of the panel. Copying from and pasting into its text box works
 /// with the system's clipboard where the app has bevy_egui's feature
@@ -46,7 +46,7 @@ impl PanelPresets {
     /// When there is too much for a text, such as a map of rain.
     pub fn take(&mut self, world: &mut World) -> Result<(), SceneError> {
         let text = ErosionPreset::capture(world).to_ron()?;
-        if text.len() > MOST_SHOWN {
+        if text.len() > MAX_SHOWN {
             return Err(SceneError {
                 file: "preset".into(),
                 place: None,

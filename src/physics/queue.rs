@@ -164,7 +164,7 @@ mod tests {
         let mut queue = full(UVec2::new(10, 7));
         let taken = queue.take(8, [UVec2::new(9, 6)]);
         assert_eq!(taken.len(), 8);
-        // Six nearest: the body's own, its three neighbours, two of the next ring.
+        // Six nearest: the body's own, its three neighbors, two of the next ring.
         assert_eq!(taken[0], 69);
         for number in [68, 59, 58] {
             assert!(taken[1..4].contains(&number), "{taken:?}");

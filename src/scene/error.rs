@@ -7,7 +7,7 @@ use ron::error::{Error, SpannedError};
 use std::{fs, path::Path};
 
 /// Longest reason that is given: a broken file may make the parser quote all of it.
-const MOST_CHARACTERS: usize = 400;
+const MAX_CHARACTERS: usize = 400;
 
 /// Why a scene cannot be used. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl fmt::Display for SceneError {
 impl core::error::Error for SceneError {}
 
 /// Longest file of a scene or preset. units: bytes
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// The name and the text of a file.
 pub(super) fn read_text(path: &Path) -> Result<(String, String), SceneError> {
@@ -51,7 +51,7 @@ pub(super) fn read_text(path: &Path) -> Result<(String, String), SceneError> {
         reason,
     };
     let about = fs::metadata(path).map_err(|error| failed(error.to_string()))?;
-    if !about.is_file() || about.len() > MOST_BYTES {
+    if !about.is_file() || about.len() > MAX_BYTES {
         return Err(failed("it is no file of a scene".into()));
     }
     let text = fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
@@ -88,7 +88,7 @@ impl SceneError {
             field = format!("{field}.{missing}");
         }
         let mut reason = error.code.to_string();
-        if let Some((end, _)) = reason.char_indices().nth(MOST_CHARACTERS) {
+        if let Some((end, _)) = reason.char_indices().nth(MAX_CHARACTERS) {
             reason.truncate(end);
             reason.push('…');
         }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     bake::BakeModel,
-    models::meander::{MeanderingRiver, Stretch},
+    models::meander::{MeanderingRiver, RiverStretch},
     terrain::Grid,
 };
 use bevy::prelude::*;
@@ -30,7 +30,7 @@ pub struct SceneRiver {
 
 impl Default for SceneRiver {
     fn default() -> Self {
-        let Stretch { width, inflow, .. } = Stretch::default();
+        let RiverStretch { width, inflow, .. } = RiverStretch::default();
         Self {
             from: (0.0, -256.0),
             to: (0.0, 256.0),
@@ -43,8 +43,8 @@ impl Default for SceneRiver {
 
 impl SceneRiver {
     /// The stretch it runs on.
-    pub fn stretch(&self) -> Stretch {
-        Stretch {
+    pub fn stretch(&self) -> RiverStretch {
+        RiverStretch {
             length: Vec2::from(self.from).distance(self.to.into()),
             width: self.width,
             inflow: self.inflow,

@@ -1,7 +1,7 @@
 //! The one place that knows where a cell lies in the world.
 //!
 //! Row-major; grid x → world +X, grid y → world +Z, height → world +Y. Samples
-//! are cell-centerd: cell (i, j) covers `cell_size`² and its center lies at
+//! are cell-centered: cell (i, j) covers `cell_size`² and its center lies at
 //! `origin + ((i + ½)·l − W·l/2, 0, (j + ½)·l − H·l/2)`.
 
 use super::TerrainError;
@@ -22,7 +22,7 @@ impl Grid {
     /// The largest number of cells along one side.
     pub const MAX_SIDE: u32 = 16_384;
 
-    /// A grid of `size` cells of `cell_size` metres, centerd on the world's origin.
+    /// A grid of `size` cells of `cell_size` metres, centered on the world's origin.
     pub fn new(size: UVec2, cell_size: f32) -> Result<Self, TerrainError> {
         if size.min_element() == 0 || size.max_element() > Self::MAX_SIDE {
             return Err(TerrainError::Size {
@@ -141,7 +141,7 @@ impl Grid {
     }
 
     /// First and last cell of a chunk; both are vertices of its mesh, and of
-    /// those of its neighbours.
+    /// those of its neighbors.
     pub fn chunk_cells(&self, chunk: UVec2) -> (UVec2, UVec2) {
         let last = self.size - 1;
         let first = (chunk * TILE).min(last);

@@ -5,7 +5,7 @@
 //! when a ray first comes by, and again only after the tile has changed.
 //!
 //! Within a quad the height of the ray over the ground is linear on each side of
-//! the diagonal, so a change of its sign is a hit. Neighbours share the values on
+//! the diagonal, so a change of its sign is a hit. Neighbors share the values on
 //! their common edge: no ray slips between them.
 
 use super::{Grid, TILE, Terrain};

@@ -39,7 +39,7 @@ impl Terrain {
     pub fn ground_at(&self, position: Vec3) -> Option<GroundPoint> {
         let at = self.grid().world_to_grid(position);
         let far = self.size().as_vec2() - 2.0;
-        // Where all neighbours are there, and where NaN is not.
+        // Where all neighbors are there, and where NaN is not.
         if !(at.cmpge(Vec2::ONE).all() && at.cmplt(far).all()) {
             return Some(GroundPoint {
                 height: self.height_at(position)?,

@@ -2,7 +2,7 @@
 
 use super::loose::LooseMesh;
 use crate::{
-    models::meander::{RiverStretch, Rivers},
+    models::meander::{Rivers, TerrainRiver},
     terrain::Terrain,
 };
 use bevy::{
@@ -88,7 +88,7 @@ pub(super) fn draw_particles(
 /// A dot for each particle, on top of the water.
 pub fn dots_mesh<'a>(
     view: &RiverView,
-    rivers: impl Iterator<Item = &'a RiverStretch>,
+    rivers: impl Iterator<Item = &'a TerrainRiver>,
     terrain: &Terrain,
 ) -> Mesh {
     let mut dots: Vec<(Vec3, f32, LinearRgba)> = Vec::new();

@@ -1,5 +1,5 @@
 //! Where water runs off a ground, and what network its ways make: steepest of
-//! eight neighbours (O'Callaghan and Mark, 1984), over full hollows where
+//! eight neighbors (O'Callaghan and Mark, 1984), over full hollows where
 //! needed (priority flood, Barnes, 2014), and Strahler's orders.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
@@ -57,7 +57,7 @@ impl Network {
                 let steepest = steepest(&level, cell, width, height);
                 // On a lake the water goes where the flood came from.
                 steepest.unwrap_or_else(|| {
-                    let around = neighbours(cell, width, height);
+                    let around = neighbors(cell, width, height);
                     let first = around.min_by_key(|(next, _)| rank[*next]);
                     first.map_or(cell, |(next, _)| next)
                 })
@@ -220,7 +220,7 @@ pub fn flood(ground: &[f32], width: usize, height: usize) -> (Vec<f32>, Vec<usiz
     }
     while let Some(Reverse((_, cell))) = front.pop() {
         order.push(cell);
-        for (next, _) in neighbours(cell, width, height) {
+        for (next, _) in neighbors(cell, width, height) {
             if level[next] == f32::INFINITY {
                 level[next] = ground[next].max(level[cell]);
                 front.push(Reverse((key(level[next]), next)));
@@ -236,7 +236,7 @@ fn on_border(cell: usize, width: usize, height: usize) -> bool {
 }
 
 /// Cells around a cell with their distances, in cells.
-fn neighbours(cell: usize, width: usize, height: usize) -> impl Iterator<Item = (usize, f32)> {
+fn neighbors(cell: usize, width: usize, height: usize) -> impl Iterator<Item = (usize, f32)> {
     let (x, y) = (cell % width, cell / width);
     let rows = y.saturating_sub(1)..(y + 2).min(height);
     let columns = x.saturating_sub(1)..(x + 2).min(width);
@@ -248,9 +248,9 @@ fn neighbours(cell: usize, width: usize, height: usize) -> impl Iterator<Item = 
     })
 }
 
-/// The neighbour to which the way down is steepest, if any lies lower.
+/// The neighbor to which the way down is steepest, if any lies lower.
 fn steepest(ground: &[f32], cell: usize, width: usize, height: usize) -> Option<usize> {
-    let falls = neighbours(cell, width, height)
+    let falls = neighbors(cell, width, height)
         .map(|(next, distance)| (next, (ground[cell] - ground[next]) / distance));
     let steepest = falls.max_by(|a, b| a.1.total_cmp(&b.1));
     steepest

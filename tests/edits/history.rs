@@ -311,23 +311,23 @@ fn requests_are_answered() {
     let mut app = app(16);
     app.world_mut().resource_mut::<Time<Erosion>>().pause();
     let (done, reasons) = ask(&mut app, HistoryRequest::UNDO);
-    assert!(done == 0 && reasons == ["there is nothing to undo"]);
+    assert!(done == 0 && reasons == ["nothing to undo"]);
     let edit = TerrainEdit::raise(HERE, Brush::circle(5.0));
     app.world_mut().write_message(edit.clone());
     app.update();
     assert_eq!(ask(&mut app, HistoryRequest::UNDO), (1, vec![]));
     assert_eq!(ask(&mut app, HistoryRequest::REDO), (1, vec![]));
     let (done, reasons) = ask(&mut app, HistoryRequest::REDO);
-    assert!(done == 0 && reasons == ["there is nothing to redo"]);
+    assert!(done == 0 && reasons == ["nothing to redo"]);
 
-    let stamp = |step| HistoryRequest::Undo {
-        stamp: Some(EditStamp { step, order: 0 }),
+    let undo_at = |step| HistoryRequest::Undo {
+        at_step: Some(EditStep { step, order: 0 }),
     };
-    let (done, reasons) = ask(&mut app, stamp(0));
+    let (done, reasons) = ask(&mut app, undo_at(0));
     assert!(done == 0 && reasons[0].contains("step 0"), "{reasons:?}");
 
     // One that waits is answered in its step, or when its terrain goes.
-    assert_eq!(ask(&mut app, stamp(5)), (0, vec![]));
+    assert_eq!(ask(&mut app, undo_at(5)), (0, vec![]));
     let mut time = app.world_mut().resource_mut::<Time<Erosion>>();
     time.single_step(5);
     let mut answered = Vec::new();
@@ -336,17 +336,17 @@ fn requests_are_answered() {
         answered.extend(messages::<HistoryApplied>(&app));
     }
     let undone = HistoryApplied {
-        request: stamp(5),
+        request: undo_at(5),
         step: answered.first().map_or(0, |answer| answer.step),
     };
     assert_eq!(answered, [undone]);
     assert!((4..=5).contains(&undone.step), "{undone:?}");
 
-    assert_eq!(ask(&mut app, stamp(99)), (0, vec![]));
+    assert_eq!(ask(&mut app, undo_at(99)), (0, vec![]));
     app.world_mut().remove_resource::<Terrain>();
     app.update();
     let refused = messages::<HistoryRefused>(&app);
-    assert!(refused.len() == 1 && refused[0].reason.contains("gone"));
+    assert!(refused.len() == 1 && refused[0].reason.contains("removed"));
     let (done, reasons) = ask(&mut app, HistoryRequest::REDO);
     assert!(done == 0 && reasons == ["there is no terrain"]);
     let history = app.world().resource::<TerrainHistory>();

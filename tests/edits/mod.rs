@@ -297,7 +297,7 @@ fn hardness_and_stamps_are_painted() {
     let east = HeightStamp::new(UVec2::splat(9), (0..81).map(east).collect()).expect("valid");
     let turn = EditAction::Stamp {
         map: Arc::new(east),
-        turn: core::f32::consts::FRAC_PI_2,
+        rotation: core::f32::consts::FRAC_PI_2,
     };
     let mut terrain = flat();
     let edit = TerrainEdit::new(turn, HERE, hard_rim);

@@ -41,8 +41,8 @@ fn wait(app: &mut App, handle: &Handle<Heightmap>) -> Result<Heightmap, String> 
 fn heightmaps_are_assets() {
     let folder = Folder::new("assets");
     let terrain = crate::land(3, UVec2::new(19, 11), 2.0);
-    let map = Heightmap::of_ground(&terrain);
-    let range: Vertical = VerticalRange::of(&map.values).into();
+    let map = Heightmap::from_ground(&terrain);
+    let range: Vertical = VerticalRange::from_values(&map.values).into();
     let write = |name: &str, format, vertical| {
         map.write_file(folder.file(name), format, vertical)
             .expect("writable");

@@ -50,8 +50,8 @@ fn every_map(terrain: &Terrain) -> Vec<Heightmap> {
         Layer::Suspended,
         Layer::Hardness,
     ];
-    let maps = layers.map(|layer| Heightmap::of_layer(terrain, layer));
-    [Heightmap::of_ground(terrain)]
+    let maps = layers.map(|layer| Heightmap::from_layer(terrain, layer));
+    [Heightmap::from_ground(terrain)]
         .into_iter()
         .chain(maps)
         .collect()
@@ -71,7 +71,7 @@ fn floats_come_back_bit_by_bit() {
 #[test]
 fn sixteen_bits_come_back_to_half_a_step() {
     for map in every_map(&full_land()) {
-        let range = VerticalRange::of(&map.values);
+        let range = VerticalRange::from_values(&map.values);
         let half = 0.5 * (range.highest - range.lowest) / 65_535.0;
         for format in WHOLE {
             let bytes = map.write(format, range.into()).expect("writable");
@@ -116,7 +116,7 @@ fn a_mask_of_any_kind_goes_out_and_comes_in() {
     let error = turned.into_layer(terrain.grid()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the map has 21 × 37 cells, but 37 × 21 are expected"
+        "grid size mismatch: found 21 × 37 cells, expected 37 × 21"
     );
 }
 
@@ -124,14 +124,18 @@ fn a_mask_of_any_kind_goes_out_and_comes_in() {
 fn masks_go_out_as_they_are() {
     let mut terrain = full_land();
     let mut masks = TerrainMasks::new([Mask::Wear, Mask::Slope, Mask::SoilDepth]);
-    assert_eq!(Heightmap::of_mask(&masks, Mask::Wear), None, "nothing seen");
+    assert_eq!(
+        Heightmap::from_mask(&masks, Mask::Wear),
+        None,
+        "nothing seen"
+    );
     masks.update(&terrain, 0.0);
     let dig = TerrainEdit::lower(Vec3::ZERO, Brush::circle(15.0)).with_strength(2.0);
     dig.apply(&mut terrain).expect("valid");
     masks.update(&terrain, 1.0);
-    assert_eq!(Heightmap::of_mask(&masks, Mask::Flow), None, "not kept");
+    assert_eq!(Heightmap::from_mask(&masks, Mask::Flow), None, "not kept");
     for mask in [Mask::Wear, Mask::Slope, Mask::SoilDepth] {
-        let map = Heightmap::of_mask(&masks, mask).expect("kept");
+        let map = Heightmap::from_mask(&masks, mask).expect("kept");
         assert_eq!(map.size, terrain.size());
         assert!(map.values.iter().any(|value| *value > 0.1), "{mask:?}");
         for (format, step) in [
@@ -184,7 +188,7 @@ fn a_file_of_ours_knows_its_scale() {
 #[test]
 fn a_terrain_comes_from_a_map() {
     let terrain = full_land();
-    let map = Heightmap::of_ground(&terrain);
+    let map = Heightmap::from_ground(&terrain);
     let land = map.clone().into_terrain().expect("it has a cell size");
     assert_eq!(land.ground_heights(), terrain.ground_heights());
     assert_eq!((land.size(), land.cell_size()), (terrain.size(), 2.5));
@@ -238,7 +242,10 @@ fn raw_files_are_what_they_say() {
     assert_eq!(stretched.values[0], 20.0);
 
     let wrong = raw(&floats[..11], format, None).unwrap_err().to_string();
-    assert_eq!(wrong, "the RAW file has 11 bytes, but 3 × 1 cells need 12");
+    assert_eq!(
+        wrong,
+        "RAW file size mismatch: found 11 bytes, expected 12 for 3 × 1 cells"
+    );
     let error = raw(&[0; 6], little, None).unwrap_err();
     assert!(matches!(error, HeightmapError::NeedsRange), "{error}");
     let options = HeightmapOptions {
@@ -258,7 +265,7 @@ fn values_that_cannot_be_are_named() {
     let error = map.write(HeightmapFormat::Png16, narrow).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "12 at cell (0, 1): the file holds 0 to 10"
+        "invalid value 12 at cell (0, 1): the file can hold 0 to 10"
     );
     for vertical in [
         VerticalRange::new(1.0, 1.0).into(),
@@ -314,21 +321,21 @@ fn all_kinds_of_png_are_read() {
         ..HeightmapOptions::default()
     };
     let read = |bytes: &[u8]| Heightmap::read(bytes, &metres).expect("readable");
-    let grey = png(
+    let gray = png(
         ColorType::Grayscale,
         BitDepth::Eight,
         (2, 2),
         &[0, 7, 8, 255],
     );
-    assert_eq!(read(&grey).values, [0.0, 7.0, 8.0, 255.0]);
+    assert_eq!(read(&gray).values, [0.0, 7.0, 8.0, 255.0]);
     // 8 bits are as wide as 16: white is the highest.
     let options = HeightmapOptions {
         vertical: Some(VerticalRange::new(0.0, 51.0).into()),
         ..HeightmapOptions::default()
     };
-    let map = Heightmap::read(&grey, &options).expect("readable");
+    let map = Heightmap::read(&gray, &options).expect("readable");
     assert_eq!(map.values[3], 51.0);
-    let error = Heightmap::read(&grey, &HeightmapOptions::default()).unwrap_err();
+    let error = Heightmap::read(&gray, &HeightmapOptions::default()).unwrap_err();
     assert!(matches!(error, HeightmapError::NeedsRange), "{error}");
     // Of colors the first channel, without alpha.
     let colors = png(ColorType::Rgb, BitDepth::Eight, (2, 1), &[5, 1, 1, 6, 2, 2]);
@@ -401,8 +408,8 @@ fn exr_channels_are_chosen_by_name() {
 #[test]
 fn files_are_known_by_content_and_name() {
     let folder = Folder::new("heightmaps");
-    let map = Heightmap::of_ground(&full_land());
-    let range: Vertical = VerticalRange::of(&map.values).into();
+    let map = Heightmap::from_ground(&full_land());
+    let range: Vertical = VerticalRange::from_values(&map.values).into();
     for (name, format, vertical) in [
         ("a.png", HeightmapFormat::Png16, range),
         ("no_extension", HeightmapFormat::Exr, Vertical::METRES),

@@ -6,7 +6,7 @@ use bevy_erode::prelude::*;
 /// A small land, so that many rounds are quick.
 pub fn map() -> Heightmap {
     let terrain = crate::land(5, UVec2::new(11, 7), 2.0);
-    Heightmap::of_ground(&terrain)
+    Heightmap::from_ground(&terrain)
 }
 
 /// The map as an EXR of some kind.

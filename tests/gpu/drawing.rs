@@ -190,7 +190,7 @@ fn the_water_of_rivers_is_drawn_although_the_host_runs_them() {
     app.insert_resource(PipeModel::default());
     app.world_mut().spawn((
         MeanderingRiver::default(),
-        Stretch {
+        RiverStretch {
             length: 1000.0,
             width: 480.0,
             inflow: 3000.0,

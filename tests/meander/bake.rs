@@ -4,7 +4,7 @@ use super::*;
 use bevy_erode::prelude::{BakeError, BakeProgress, RiverBake, RiverTask};
 
 fn river() -> River {
-    let plain = Plain {
+    let plain = RiverPlain {
         waviness: 8.0,
         ..plain(2)
     };

@@ -37,7 +37,7 @@ fn wave(ground: &GridGround, wavelength: f64) -> (f64, f64) {
 /// wander downstream (m).
 fn growth(wavelength: f64) -> (f64, f64) {
     let grown = |seed| {
-        let plain = Plain {
+        let plain = RiverPlain {
             amplitude: 8.0,
             wavelength,
             ..plain(seed)
@@ -75,7 +75,7 @@ fn without_a_disturbance_it_stays_straight() {
         coriolis: 0.0,
         ..MeanderingRiver::default()
     };
-    let plain = Plain {
+    let plain = RiverPlain {
         spread: 0.0,
         ..plain(0)
     };
@@ -98,7 +98,7 @@ fn the_signal_is_the_curvature_of_the_stream() {
         coriolis: 0.0,
         ..MeanderingRiver::default()
     };
-    let plain = Plain {
+    let plain = RiverPlain {
         amplitude,
         wavelength,
         ..plain(0)
@@ -135,7 +135,7 @@ struct Grown {
 
 fn grow(seed: u64) -> Grown {
     let wavelength = 10.0 * WIDTH;
-    let plain = Plain {
+    let plain = RiverPlain {
         amplitude: 35.0,
         wavelength,
         waviness: 4.0,

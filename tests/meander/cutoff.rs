@@ -4,8 +4,8 @@ use super::{same::state, *};
 use bevy::tasks::TaskPoolBuilder;
 
 /// A river with a loop whose neck is so wide (m).
-fn omega(neck: f64) -> Plain {
-    Plain {
+fn omega(neck: f64) -> RiverPlain {
+    RiverPlain {
         width: 768.0,
         loop_way: 700.0,
         loop_neck: neck,
@@ -106,7 +106,7 @@ fn plugs_close_the_old_bend_up_to_the_floodplain() {
 
 #[test]
 fn gentle_bends_are_not_cut_off() {
-    let plain = Plain {
+    let plain = RiverPlain {
         amplitude: 35.0,
         wavelength: 400.0,
         ..plain(1)
@@ -127,7 +127,7 @@ fn gentle_bends_are_not_cut_off() {
 #[test]
 fn a_mirrored_cutoff_is_the_mirror_image_to_the_last_bit() {
     let plain = omega(30.0);
-    let mirror = Plain {
+    let mirror = RiverPlain {
         loop_way: -plain.loop_way,
         spread: -plain.spread,
         ..plain.clone()
@@ -155,7 +155,7 @@ fn a_mirrored_cutoff_is_the_mirror_image_to_the_last_bit() {
 #[test]
 fn any_number_of_threads_gives_the_same_cutoff() {
     // Many short streams beside the loop, so that the work is really split.
-    let plain = Plain {
+    let plain = RiverPlain {
         width: 1024.0,
         ..omega(30.0)
     };

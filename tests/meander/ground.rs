@@ -20,11 +20,11 @@ fn sideways(point: usize, x: f64, y: f64) -> Cut {
 
 #[test]
 fn grounds_that_cannot_be_are_refused() {
-    let huge = Plain {
+    let huge = RiverPlain {
         length: 1e6,
         width: 1e6,
         cell_size: 1.0,
-        ..Plain::default()
+        ..RiverPlain::default()
     };
     let error = huge.ground().expect_err("too many cells");
     assert_eq!(error, GroundError::Size(UVec2::splat(1_000_000)));
@@ -34,14 +34,40 @@ fn grounds_that_cannot_be_are_refused() {
     assert_eq!(error, GroundError::Size(UVec2::new(0, 2)));
     assert_eq!(new(size, 0.0, vec![0.0; 6]), Err(GroundError::CellSize));
     let error = new(size, 1.0, vec![0.0; 5]);
-    assert_eq!(error, Err(GroundError::Length("heights")));
+    assert_eq!(
+        error,
+        Err(GroundError::Length {
+            what: "heights",
+            found: 5,
+            expected: 6
+        })
+    );
     let error = new(size, 1.0, vec![f64::NAN; 6]);
-    assert_eq!(error, Err(GroundError::Value("heights")));
+    assert_eq!(
+        error,
+        Err(GroundError::Value {
+            what: "heights",
+            index: 0
+        })
+    );
     let ground = new(size, 1.0, vec![0.0; 6]).expect("valid");
     let error = ground.clone().with_hardness(vec![0.0; 6]);
-    assert_eq!(error, Err(GroundError::Value("hardness")));
+    assert_eq!(
+        error,
+        Err(GroundError::Value {
+            what: "hardness",
+            index: 0
+        })
+    );
     let error = ground.with_plain(vec![0.0; 7]);
-    assert_eq!(error, Err(GroundError::Length("floodplain")));
+    assert_eq!(
+        error,
+        Err(GroundError::Length {
+            what: "floodplain",
+            found: 7,
+            expected: 6
+        })
+    );
 }
 
 #[test]
@@ -172,7 +198,7 @@ fn the_floodplain_spans_hollows_and_keeps_hills() {
 #[test]
 fn no_solids_are_lost() {
     for (settings, bar) in [(settings(4), 1e-9), (MeanderingRiver::as_published(), 1e-9)] {
-        let mut river = Plain {
+        let mut river = RiverPlain {
             waviness: 8.0,
             ..plain(4)
         }

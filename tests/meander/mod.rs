@@ -17,12 +17,12 @@ use bevy_erode::{models::meander::*, parallel::Workers};
 type River = RiverSolver<GridGround>;
 
 /// A short plain, so that a test takes seconds.
-fn plain(seed: u64) -> Plain {
-    Plain {
+fn plain(seed: u64) -> RiverPlain {
+    RiverPlain {
         length: 1536.0,
         width: 512.0,
         seed,
-        ..Plain::default()
+        ..RiverPlain::default()
     }
 }
 

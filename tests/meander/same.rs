@@ -44,7 +44,7 @@ fn a_seed_gives_the_same_river_and_another_seed_another() {
 fn any_number_of_threads_gives_the_same_river() {
     // Many short streams, so that the work is really split.
     let settings = settings(1);
-    let plain = Plain {
+    let plain = RiverPlain {
         waviness: 8.0,
         rate: 0.0,
         ..plain(2)
@@ -79,11 +79,11 @@ fn any_number_of_threads_gives_the_same_river() {
 
 #[test]
 fn a_mirrored_river_is_the_mirror_image_to_the_last_bit() {
-    let plain = Plain {
+    let plain = RiverPlain {
         amplitude: 15.0,
         ..plain(0)
     };
-    let mirror = Plain {
+    let mirror = RiverPlain {
         amplitude: -15.0,
         spread: -plain.spread,
         ..plain.clone()

@@ -10,12 +10,12 @@ use rand::Rng;
 use rand_pcg::Pcg32;
 
 /// The river that it remembers to be, on a terrain of its own.
-fn again(river: &RiverStretch, terrain: &Terrain) -> (RiverStretch, Terrain) {
+fn again(river: &TerrainRiver, terrain: &Terrain) -> (TerrainRiver, Terrain) {
     let other = terrain.clone();
     let memory = river.save_state(terrain);
     let settings = river.river().settings().clone();
     let recalled =
-        RiverStretch::load_state(settings, *river.stretch(), river.place(), &memory, terrain);
+        TerrainRiver::load_state(settings, *river.stretch(), river.place(), &memory, terrain);
     let first = recalled.expect("it was remembered");
     assert!(first.save_state(terrain) == memory, "on the same terrain");
     // The file's way, onto another terrain.
@@ -32,10 +32,10 @@ fn again(river: &RiverStretch, terrain: &Terrain) -> (RiverStretch, Terrain) {
     (river, other)
 }
 
-fn assert_same(a: (&RiverStretch, &Terrain), b: (&RiverStretch, &Terrain), when: &str) {
+fn assert_same(a: (&TerrainRiver, &Terrain), b: (&TerrainRiver, &Terrain), when: &str) {
     assert_eq!(a.1.state_hash(), b.1.state_hash(), "{when}");
     assert_eq!(a.1.ledger(), b.1.ledger(), "{when}");
-    let [one, other] = [a.0, b.0].map(RiverStretch::river);
+    let [one, other] = [a.0, b.0].map(TerrainRiver::river);
     assert_eq!(one.water(), other.water(), "{when}");
     assert_eq!(one.sediment(), other.sediment(), "{when}");
     assert_eq!(one.ledger(), other.ledger(), "{when}");
@@ -49,7 +49,7 @@ fn assert_same(a: (&RiverStretch, &Terrain), b: (&RiverStretch, &Terrain), when:
 }
 
 /// Both ways, side by side.
-fn goes_on(mut river: RiverStretch, mut terrain: Terrain, steps: usize) {
+fn goes_on(mut river: TerrainRiver, mut terrain: Terrain, steps: usize) {
     let (mut other_river, mut other) = again(&river, &terrain);
     let before = terrain.state_hash();
     for step in 0..steps {
@@ -111,14 +111,14 @@ fn as_published() {
         ..MeanderingRiver::as_published()
     };
     let mut terrain = land();
-    let mut river = RiverStretch::new(settings, stretch(), &upper_end(), &terrain).expect("valid");
+    let mut river = TerrainRiver::new(settings, stretch(), &upper_end(), &terrain).expect("valid");
     advance(&mut river, &mut terrain, 303);
     goes_on(river, terrain, 100);
 }
 
 /// A river round a loop with a narrow neck, on the shared terrain.
-fn omega() -> (RiverStretch, Terrain) {
-    let plain = Plain {
+fn omega() -> (TerrainRiver, Terrain) {
+    let plain = RiverPlain {
         width: 768.0,
         loop_way: 700.0,
         loop_neck: 30.0,
@@ -128,12 +128,12 @@ fn omega() -> (RiverStretch, Terrain) {
     let heights = ground.heights().iter().map(|height| *height as f32);
     let terrain = Terrain::from_heights(ground.size(), 8.0, heights.collect()).expect("valid");
     let place = Transform::from_xyz(-760.0, 0.0, 0.0).looking_to(Vec3::X, Vec3::Y);
-    let stretch = Stretch {
+    let stretch = RiverStretch {
         length: 1520.0,
         width: 760.0,
         inflow: 1000.0,
     };
-    let river = RiverStretch::new(settings(1), stretch, &place, &terrain);
+    let river = TerrainRiver::new(settings(1), stretch, &place, &terrain);
     (river.expect("it fits"), terrain)
 }
 
@@ -164,11 +164,11 @@ fn across_a_cutoff_and_with_its_lake() {
 }
 
 /// A river as small as can be, after a while.
-fn small() -> (RiverStretch, Terrain) {
+fn small() -> (TerrainRiver, Terrain) {
     let plane = TiltedPlane::default().with_slope(0.05).with_downhill(90.0);
     let mut terrain = Terrain::generate(&plane, UVec2::new(17, 9), 8.0).expect("valid");
     let place = Transform::from_xyz(-60.0, 0.0, 0.0).looking_to(Vec3::X, Vec3::Y);
-    let stretch = Stretch {
+    let stretch = RiverStretch {
         length: 120.0,
         width: 60.0,
         inflow: 2000.0,
@@ -177,7 +177,7 @@ fn small() -> (RiverStretch, Terrain) {
         course_interval: 1.0,
         ..settings(1)
     };
-    let mut river = RiverStretch::new(settings, stretch, &place, &terrain).expect("it fits");
+    let mut river = TerrainRiver::new(settings, stretch, &place, &terrain).expect("it fits");
     advance(&mut river, &mut terrain, 103);
     assert!(!river.river().sediment().is_empty() && !river.river().water().is_empty());
     (river, terrain)
@@ -192,7 +192,7 @@ fn memories_that_lie() {
     torment(60, &memory, 6000, |memory| {
         tried += 1;
         let (stretch, place) = (*river.stretch(), river.place());
-        let recalled = RiverStretch::load_state(settings.clone(), stretch, place, memory, &terrain);
+        let recalled = TerrainRiver::load_state(settings.clone(), stretch, place, memory, &terrain);
         let Ok(mut river) = recalled else {
             return;
         };
@@ -206,13 +206,13 @@ fn memories_that_lie() {
     });
     assert!(believed > 1000 && believed < tried, "{believed} of {tried}");
     // Of another river, and on another land.
-    let other = Stretch {
+    let other = RiverStretch {
         length: 110.0,
         ..*river.stretch()
     };
     let recall = |stretch, terrain: &Terrain| {
         let settings = settings.clone();
-        RiverStretch::load_state(settings, stretch, river.place(), &memory, terrain)
+        TerrainRiver::load_state(settings, stretch, river.place(), &memory, terrain)
     };
     assert!(recall(other, &terrain).is_err());
     assert!(recall(*river.stretch(), &land()).is_err());
@@ -263,7 +263,7 @@ fn memories_that_lie_about_lakes() {
             own.copy_from_slice(&value.to_le_bytes());
         }
         let recalled =
-            RiverStretch::load_state(settings.clone(), stretch, &place, &memory, &terrain);
+            TerrainRiver::load_state(settings.clone(), stretch, &place, &memory, &terrain);
         let Ok(mut river) = recalled else {
             continue;
         };
@@ -368,7 +368,7 @@ fn in_an_app_beside_flowing_water() {
 fn many_and_on_parents() {
     let mut app = app();
     let world = app.world_mut();
-    let narrow = Stretch {
+    let narrow = RiverStretch {
         length: 400.0,
         width: 160.0,
         inflow: 700.0,
@@ -394,7 +394,7 @@ fn many_and_on_parents() {
 #[test]
 fn changed_just_before() {
     let (mut app, mut entities) = (app(), Vec::new());
-    let narrow = Stretch {
+    let narrow = RiverStretch {
         length: 300.0,
         width: 160.0,
         inflow: 700.0,
@@ -406,7 +406,10 @@ fn changed_just_before() {
     }
     update(&mut app, 203);
     let world = app.world_mut();
-    world.get_mut::<Stretch>(entities[0]).expect("there").inflow = 300.0;
+    world
+        .get_mut::<RiverStretch>(entities[0])
+        .expect("there")
+        .inflow = 300.0;
     let mut settings = world.get_mut::<MeanderingRiver>(entities[1]);
     settings.as_mut().expect("there").particle_volume = 500.0;
     let mut place = world.get_mut::<Transform>(entities[2]);
@@ -417,7 +420,7 @@ fn changed_just_before() {
 #[test]
 fn one_that_was_just_removed_is_written_back() {
     let mut app = app();
-    let narrow = Stretch {
+    let narrow = RiverStretch {
         length: 300.0,
         width: 160.0,
         inflow: 700.0,

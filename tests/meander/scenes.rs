@@ -7,7 +7,7 @@ use bevy_erode::prelude::*;
 /// A scene with one river, played for some steps.
 struct Played {
     terrain: Terrain,
-    river: RiverStretch,
+    river: TerrainRiver,
     step: f32,
 }
 
@@ -18,7 +18,7 @@ impl Played {
         let scene = ErosionScene::from_ron(name, &text.expect("a scene")).expect("valid");
         let terrain = scene.build_terrain().expect("valid");
         let own = &scene.rivers[0];
-        let river = RiverStretch::new(own.river.clone(), own.stretch(), &own.transform(), &terrain);
+        let river = TerrainRiver::new(own.river.clone(), own.stretch(), &own.transform(), &terrain);
         Self {
             river: river.expect("it fits"),
             terrain,

@@ -23,8 +23,8 @@ pub fn land() -> Terrain {
     Terrain::generate(&Sum::new(valley, channel), UVec2::new(64, 128), 8.0).expect("valid")
 }
 
-pub fn stretch() -> Stretch {
-    Stretch {
+pub fn stretch() -> RiverStretch {
+    RiverStretch {
         length: 1000.0,
         width: 400.0,
         inflow: 1000.0,
@@ -36,12 +36,12 @@ pub fn upper_end() -> Transform {
     Transform::from_xyz(0.0, 0.0, -510.0).looking_to(Vec3::Z, Vec3::Y)
 }
 
-pub fn start(terrain: &Terrain) -> RiverStretch {
+pub fn start(terrain: &Terrain) -> TerrainRiver {
     let settings = settings(3);
-    RiverStretch::new(settings, stretch(), &upper_end(), terrain).expect("valid")
+    TerrainRiver::new(settings, stretch(), &upper_end(), terrain).expect("valid")
 }
 
-pub fn advance(river: &mut RiverStretch, terrain: &mut Terrain, steps: usize) {
+pub fn advance(river: &mut TerrainRiver, terrain: &mut Terrain, steps: usize) {
     for _ in 0..steps {
         river.step_on(Workers::serial(), terrain, STEP);
     }
@@ -95,7 +95,7 @@ fn all_that_a_river_carries_is_in_the_ledger() {
 }
 
 /// Solids of the cells that are not the river's.
-fn outside_the_box(terrain: &Terrain, river: &RiverStretch) -> f64 {
+fn outside_the_box(terrain: &Terrain, river: &TerrainRiver) -> f64 {
     let size = river.river().ground().size();
     let origin = river.origin();
     let half = size.as_dvec2() * 4.0;
@@ -196,7 +196,7 @@ fn others_may_change_the_ground_meanwhile() {
         *soil += 3.0;
     }
     terrain.set_layer(Layer::Soil, heaped).expect("valid");
-    let agree = |river: &RiverStretch, terrain: &Terrain, within: f64| {
+    let agree = |river: &TerrainRiver, terrain: &Terrain, within: f64| {
         let (first, size) = river.cells();
         for (cell, height) in river.river().ground().heights().iter().enumerate() {
             let (x, y) = (cell as u32 % size.x, cell as u32 / size.x);
@@ -232,7 +232,7 @@ fn hard_rock_stays_and_soil_goes_first() {
         terrain = terrain.with_layer(Layer::Hardness, hard).expect("valid");
         let before = terrain.bedrock().to_vec();
         let mut river =
-            RiverStretch::new(settings.clone(), stretch(), &upper_end(), &terrain).expect("valid");
+            TerrainRiver::new(settings.clone(), stretch(), &upper_end(), &terrain).expect("valid");
         advance(&mut river, &mut terrain, 1000);
         let rock = before.iter().zip(terrain.bedrock());
         let rock: f32 = rock.map(|(before, now)| before - now).sum();
@@ -257,12 +257,12 @@ fn a_turned_stretch_leaves_the_land_beside_it_alone() {
     // Downhill, not along an axis of the grid.
     let way = Vec3::new(0.866, 0.0, 0.5);
     let place = Transform::from_xyz(-250.0, 0.0, -140.0).looking_to(way, Vec3::Y);
-    let stretch = Stretch {
+    let stretch = RiverStretch {
         length: 560.0,
         width: 200.0,
         inflow: 1000.0,
     };
-    let mut river = RiverStretch::new(settings(1), stretch, &place, &terrain).expect("fits");
+    let mut river = TerrainRiver::new(settings(1), stretch, &place, &terrain).expect("fits");
     advance(&mut river, &mut terrain, 800);
     river.write_back(&mut terrain);
     let start = place.translation;
@@ -285,18 +285,18 @@ fn a_turned_stretch_leaves_the_land_beside_it_alone() {
 #[test]
 fn what_cannot_be_is_named() {
     let terrain = land();
-    let refused = |settings: MeanderingRiver, stretch: Stretch, place: Transform| {
-        let error = RiverStretch::new(settings, stretch, &place, &terrain);
+    let refused = |settings: MeanderingRiver, stretch: RiverStretch, place: Transform| {
+        let error = TerrainRiver::new(settings, stretch, &place, &terrain);
         error.expect_err("cannot be").to_string()
     };
     let far = Transform::from_xyz(300.0, 0.0, -510.0).looking_to(Vec3::Z, Vec3::Y);
     let error = refused(settings(0), stretch(), far);
-    assert!(error.contains("Stretch"), "{error}");
+    assert!(error.contains("RiverStretch"), "{error}");
     assert!(
         error.contains("must lie on the land of 512 m × 1024 m"),
         "{error}"
     );
-    let short = Stretch {
+    let short = RiverStretch {
         length: 60.0,
         ..stretch()
     };
@@ -324,11 +324,11 @@ fn it_takes_the_water_of_others_in_and_passes_it_on() {
     water[2 * 64 + 20..2 * 64 + 44].fill(5.0);
     water[60 * 64 + 5] = 2.0;
     terrain.set_layer(Layer::Water, water).expect("valid");
-    let dry = Stretch {
+    let dry = RiverStretch {
         inflow: 0.0,
         ..stretch()
     };
-    let mut river = RiverStretch::new(settings(1), dry, &upper_end(), &terrain).expect("valid");
+    let mut river = TerrainRiver::new(settings(1), dry, &upper_end(), &terrain).expect("valid");
     river.pass_water_on(true);
     advance(&mut river, &mut terrain, 3);
     let taken = 24.0 * 5.0 * 64.0;
@@ -378,12 +378,12 @@ fn a_slower_river_takes_the_same_course() {
     let moved = |times: f32| {
         let mut terrain = land();
         let settings = settings(3).slower(times);
-        let stretch = Stretch {
+        let stretch = RiverStretch {
             inflow: 1000.0 / times,
             ..stretch()
         };
         let mut river =
-            RiverStretch::new(settings, stretch, &upper_end(), &terrain).expect("valid");
+            TerrainRiver::new(settings, stretch, &upper_end(), &terrain).expect("valid");
         for _ in 0..800 {
             river.step_on(Workers::serial(), &mut terrain, STEP * times);
         }

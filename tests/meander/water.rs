@@ -14,9 +14,9 @@ fn still_ground() -> MeanderingRiver {
 #[test]
 fn a_straight_stream_runs_and_fills_as_predicted() {
     let settings = still_ground();
-    let plain = Plain {
+    let plain = RiverPlain {
         length: 2048.0,
-        ..Plain::default()
+        ..RiverPlain::default()
     };
     let predicted = f64::from(settings.gravity) * plain.slope / f64::from(settings.drag);
     let mut river = plain.river(settings).expect("valid");
@@ -44,7 +44,7 @@ fn a_stream_turns_with_the_coriolis_force() {
         friction: Friction::Linear,
         ..still_ground()
     };
-    let plain = Plain {
+    let plain = RiverPlain {
         channel_depth: 0.0,
         spread: 0.0,
         ..plain(0)

@@ -55,7 +55,7 @@ pub fn simulate_droplet(
 }
 
 /// The source's weighted normal of an interior cell: eight facets, each
-/// normalised, weighted and summed, the sum not renormalised.
+/// normalized, weighted and summed, the sum not renormalized.
 fn surface_normal(heights: &[f64], width: i64, (x, y): (i64, i64), scale: f64) -> [f64; 3] {
     let h = |dx: i64, dy: i64| heights[((y + dy) * width + x + dx) as usize];
     let root2 = std::f64::consts::SQRT_2;

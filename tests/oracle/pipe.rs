@@ -96,7 +96,7 @@ pub mod published {
 
             // (2), (3): the pipes' flux.
             for (x, y, i) in self.cells() {
-                let accelerated = |f: f64, neighbour: Option<usize>| match neighbour {
+                let accelerated = |f: f64, neighbor: Option<usize>| match neighbor {
                     Some(j) => {
                         let fall = b[i] + d1[i] - b[j] - d1[j];
                         f64::max(0.0, f + dt * area * g * fall / l)

@@ -17,7 +17,7 @@ pub struct Pass {
 pub fn pass(bedrock: &mut [f64], soil: &mut [f64], (width, height): (i64, i64), pass: &Pass) {
     let ground: Vec<f64> = bedrock.iter().zip(&*soil).map(|(b, s)| b + s).collect();
     let old_soil = soil.to_vec();
-    let neighbours = |x: i64, y: i64| {
+    let neighbors = |x: i64, y: i64| {
         let around = (-1..=1).flat_map(|dy| (-1..=1).map(move |dx| (dx, dy)));
         around.filter_map(move |(dx, dy)| {
             let (nx, ny) = (x + dx, y + dy);
@@ -41,16 +41,16 @@ pub fn pass(bedrock: &mut [f64], soil: &mut [f64], (width, height): (i64, i64), 
                 let excess = ground[here] - ground[other] - pass.tan_soil * length(diagonal);
                 weight * pass.share * excess.max(0.0)
             };
-            let total: f64 = neighbours(x, y).map(|(n, d)| wish(n, d)).sum();
+            let total: f64 = neighbors(x, y).map(|(n, d)| wish(n, d)).sum();
             if total > 0.0 {
                 let allowed = (old_soil[here] / total).min(1.0);
-                for (other, diagonal) in neighbours(x, y) {
+                for (other, diagonal) in neighbors(x, y) {
                     let flow = allowed * wish(other, diagonal);
                     soil[here] -= flow;
                     soil[other] += flow;
                 }
             }
-            let steepest = neighbours(x, y)
+            let steepest = neighbors(x, y)
                 .map(|(n, d)| (ground[here] - ground[n]) / length(d))
                 .fold(0.0, f64::max);
             let excess = (steepest - pass.tan_rock).max(0.0);

@@ -248,13 +248,13 @@ fn a_broken_picture_is_noticed() {
             (
                 "no color",
                 picture.map(|_, _, [r, g, b]| {
-                    let grey = ((u16::from(r) + u16::from(g) + u16::from(b)) / 3) as u8;
-                    [grey; 3]
+                    let gray = ((u16::from(r) + u16::from(g) + u16::from(b)) / 3) as u8;
+                    [gray; 3]
                 }),
             ),
         ];
         for (how, broken) in broken {
-            // The list of keys is grey itself.
+            // The list of keys is gray itself.
             if (name.as_str(), how) == ("keys", "no color") {
                 continue;
             }

@@ -97,7 +97,7 @@ pub fn the_nearest_to_bodies_are_built_first<L: Lab>() {
     while state::<L>(&app).built() == 0 {
         app.update();
     }
-    // (4, 2) is the body's own; two of its three neighbours come with it.
+    // (4, 2) is the body's own; two of its three neighbors come with it.
     let first = coords(&mut app);
     assert_eq!(first.len(), 3);
     assert!(first.contains(&UVec2::new(4, 2)), "{first:?}");

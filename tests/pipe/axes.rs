@@ -30,7 +30,7 @@ fn course(terrain: &Terrain, x: u32, y: u32) -> Vec2 {
 }
 
 /// A cone with noise on a lattice that is turned by another angle for each
-/// seed: gradient noise has favourite directions of its own.
+/// seed: gradient noise has favorite directions of its own.
 struct RoughCone {
     noise: Fbm,
     angle: f64,
@@ -79,7 +79,7 @@ fn weathered(seed: u32) -> Cone {
     }
     for &(x, y, at) in &ring {
         let turn = at.y.atan2(at.x).rem_euclid(std::f32::consts::TAU) / std::f32::consts::TAU;
-        // Sectors are centerd on the axes and diagonals.
+        // Sectors are centered on the axes and diagonals.
         let sector = (turn * SECTORS as f32).round() as usize % SECTORS;
         let cell = terrain.grid().index(x, y);
         result.sectors[sector] += f64::from((before[cell] - terrain.ground(cell)).max(0.0));
@@ -98,7 +98,7 @@ fn weathered(seed: u32) -> Cone {
 }
 
 #[test]
-fn erosion_has_no_favourite_direction() {
+fn erosion_has_no_favorite_direction() {
     let cones: Vec<Cone> = (0..10).map(weathered).collect();
     let mut mean = [0.0; SECTORS];
     for cone in &cones {

@@ -57,7 +57,7 @@ impl Played {
         self.start.grid().width()
     }
 
-    /// Cells with four neighbours.
+    /// Cells with four neighbors.
     fn inner(&self) -> impl Iterator<Item = usize> + '_ {
         let (width, height) = (self.width(), self.start.grid().height());
         let rows = 1..height - 1;

@@ -25,11 +25,11 @@ pub enum Format {
 }
 
 impl Format {
-    fn of_name(path: &Path) -> Option<Self> {
+    fn from_path(path: &Path) -> Option<Self> {
         if path.extension().is_some_and(|ending| ending == "erode") {
             return Some(Self::State);
         }
-        HeightmapFormat::of_name(path).map(Self::Heightmap)
+        HeightmapFormat::from_path(path).map(Self::Heightmap)
     }
 }
 
@@ -91,7 +91,7 @@ impl Outputs {
     /// Finds out before any work whether all can be written.
     pub fn plan(args: &RunArgs) -> Result<Self, Failure> {
         let out = args.out.clone();
-        let format = args.format.or_else(|| Format::of_name(&out));
+        let format = args.format.or_else(|| Format::from_path(&out));
         let format = format.ok_or_else(|| {
             Failure::usage(format!(
                 "--out {}: its name tells no format: end it in .png, .exr, .tif, .r16, .r32 or \
@@ -191,7 +191,7 @@ impl Outputs {
         terrain: &Terrain,
         range: Option<VerticalRange>,
     ) -> Result<GroundReport, Failure> {
-        let map = Heightmap::of_ground(terrain);
+        let map = Heightmap::from_ground(terrain);
         let (lowest, highest) = bounds(&map.values);
         let mut used = None;
         match self.format {
@@ -208,7 +208,9 @@ impl Outputs {
                 let former = range.filter(|r| r.lowest <= lowest && highest <= r.highest);
                 used = self.range;
                 if is_whole(format) {
-                    used = used.or(former).or(Some(VerticalRange::of(&map.values)));
+                    used = used
+                        .or(former)
+                        .or(Some(VerticalRange::from_values(&map.values)));
                 }
                 let vertical = used.map_or(Vertical::METRES, Vertical::Range);
                 let written = map.write_file(&self.out, format, vertical);
@@ -235,7 +237,7 @@ impl Outputs {
             .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
         let mut reports = Vec::new();
         for mask in Mask::ALL {
-            let Some(map) = Heightmap::of_mask(masks, mask) else {
+            let Some(map) = Heightmap::from_mask(masks, mask) else {
                 continue;
             };
             let highest = map.values.iter().copied().fold(0.0, f32::max);

@@ -14,8 +14,8 @@ const DEEP: Vec3 = Vec3::new(0.015, 0.07, 0.16);
 
 /// The relief of a terrain with its water.
 pub fn write(terrain: &Terrain, path: &std::path::Path) -> Result<(), HeightmapError> {
-    let ground = Heightmap::of_ground(terrain);
-    let VerticalRange { lowest, highest } = VerticalRange::of(&ground.values);
+    let ground = Heightmap::from_ground(terrain);
+    let VerticalRange { lowest, highest } = VerticalRange::from_values(&ground.values);
     let width = terrain.grid().width();
     let color = |cell: usize| {
         let slope = terrain.slope((cell % width) as u32, (cell / width) as u32);
@@ -31,7 +31,7 @@ pub fn write(terrain: &Terrain, path: &std::path::Path) -> Result<(), HeightmapE
     for (height, depth) in surface.values.iter_mut().zip(terrain.water()) {
         *height += depth;
     }
-    surface.write_relief(path, color)
+    surface.write_hillshade(path, color)
 }
 
 /// By height (0 to 1), the upward part of the normal and the depth of soil.

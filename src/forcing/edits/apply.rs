@@ -8,7 +8,7 @@ use crate::{
 use bevy::{math::*, prelude::*};
 
 /// Most that one edit may change a cell by. units: m
-const MOST: f32 = 1e6;
+const MAX_CHANGE: f32 = 1e6;
 /// A hand with less than this is empty. units: m³
 const EMPTY: f64 = 1e-6;
 /// The share of the difference that may flow between two cells in one round of
@@ -43,7 +43,7 @@ fn changes_of(
         for x in span {
             let weight = footprint.weight(x, y);
             if weight > 0.0 {
-                let wanted = change(x, y, weight).clamp(-MOST, MOST);
+                let wanted = change(x, y, weight).clamp(-MAX_CHANGE, MAX_CHANGE);
                 if wanted != 0.0 {
                     changes.push((y * grid.width() + x, wanted));
                 }
@@ -59,8 +59,8 @@ impl TerrainEdit {
         Footprint::new(self.brush, terrain.grid(), self.from, self.to)
     }
 
-    /// Applies the edit at once, whatever its stamp. Returns what it really
-    /// did: nothing where it lies outside the land.
+    /// Applies the edit at once, whatever its step. Returns what it really did:
+    /// nothing where it lies outside the terrain.
     pub fn apply(&self, terrain: &mut Terrain) -> Result<EditEffect, SettingsError> {
         self.check()?;
         let footprint = self.footprint(terrain);
@@ -92,7 +92,7 @@ impl TerrainEdit {
                 self.move_ground(terrain, &changes)
             }
         };
-        // Nothing is drawn anew for a hand that was empty.
+        // An empty hand changes nothing, so no tile is marked.
         let Some(effect) = effect else {
             return Ok(EditEffect::default());
         };
@@ -137,9 +137,9 @@ impl TerrainEdit {
                 let height = |x, y| self.from.y + rise * footprint.along(x, y);
                 changes_of(footprint, &grid, |x, y, w| towards(height(x, y), x, y, w))
             }
-            EditAction::Stamp { map, turn } => {
-                let turn = f64::from(*turn);
-                let turn = Vec2::new(libm::cos(turn) as f32, libm::sin(turn) as f32);
+            EditAction::Stamp { map, rotation } => {
+                let angle = f64::from(*rotation);
+                let turn = Vec2::new(libm::cos(angle) as f32, libm::sin(angle) as f32);
                 let radius = footprint.radius();
                 let place = |x, y| turn.rotate(footprint.away(x, y) / radius);
                 changes_of(footprint, &grid, |x, y, w| amount * w * map.at(place(x, y)))
@@ -187,7 +187,7 @@ impl TerrainEdit {
         let spots = spots.into_iter();
         let changes = spots.map(|(cell, value, weight)| {
             let change = amount * weight * (value - mean);
-            (cell, change.clamp(-MOST, MOST))
+            (cell, change.clamp(-MAX_CHANGE, MAX_CHANGE))
         });
         changes.collect()
     }
@@ -215,7 +215,7 @@ impl TerrainEdit {
                 left -= taken;
                 soil_taken += f64::from(before) - f64::from(*soil);
             }
-            if takes.1 && left > 0.0 && layers.bedrock[cell] > -1e9 + MOST {
+            if takes.1 && left > 0.0 && layers.bedrock[cell] > -1e9 + MAX_CHANGE {
                 let (bedrock, rest) = (&mut layers.bedrock[cell], &mut layers.bedrock_rest[cell]);
                 let before = (*bedrock, *rest);
                 add_exactly(bedrock, rest, -left);
@@ -250,13 +250,13 @@ impl TerrainEdit {
                 continue;
             }
             let rock = (change * rock_share) as f32;
-            if rock > 0.0 && layers.bedrock[cell] < 1e9 - MOST {
+            if rock > 0.0 && layers.bedrock[cell] < 1e9 - MAX_CHANGE {
                 let (bedrock, rest) = (&mut layers.bedrock[cell], &mut layers.bedrock_rest[cell]);
                 added += add_counted(bedrock, rest, rock);
             }
             let earth = (change * (1.0 - rock_share)) as f32;
             let soil = &mut layers.soil[cell];
-            if earth > 0.0 && *soil < 1e9 - MOST {
+            if earth > 0.0 && *soil < 1e9 - MAX_CHANGE {
                 let before = *soil;
                 *soil += earth;
                 added += f64::from(*soil) - f64::from(before);
@@ -289,7 +289,7 @@ impl TerrainEdit {
         let mut added = 0.0f64;
         for (cell, depth) in changes {
             let depth = (f64::from(depth) * share) as f32;
-            if depth > 0.0 && layers.water[cell] < 1e9 - MOST {
+            if depth > 0.0 && layers.water[cell] < 1e9 - MAX_CHANGE {
                 let (water, rest) = (&mut layers.water[cell], &mut layers.water_rest[cell]);
                 added += add_counted(water, rest, depth);
             }
@@ -356,7 +356,7 @@ impl TerrainEdit {
         let mut added = 0.0f64;
         for (cell, depth) in changes {
             let depth = (f64::from(depth) * share) as f32;
-            if depth > 0.0 && lava.depth[cell] < 1e9 - MOST {
+            if depth > 0.0 && lava.depth[cell] < 1e9 - MAX_CHANGE {
                 added += add_counted(&mut lava.depth[cell], &mut lava.rest[cell], depth);
                 lava.heat[cell] = (lava.heat[cell] + depth).min(lava.depth[cell]);
             }
@@ -399,13 +399,13 @@ impl TerrainEdit {
     }
 }
 
-/// The share of what is wanted that there is. Rounding may not make it more:
-/// a hand holds no less than nothing.
-fn share_of(there: f64, wanted: f64) -> f64 {
-    if there >= wanted || wanted <= 0.0 {
+/// The share of what is wanted that is available. Rounding must not make it more: what
+/// a hand holds is never negative.
+fn share_of(available: f64, wanted: f64) -> f64 {
+    if available >= wanted || wanted <= 0.0 {
         1.0
     } else {
-        (there / wanted * (1.0 - 1e-7)).max(0.0)
+        (available / wanted * (1.0 - 1e-7)).max(0.0)
     }
 }
 
@@ -429,7 +429,7 @@ fn set_hardness(
             }
         }
     }
-    // Land without a map gets none for nothing.
+    // Without a change, no map is made.
     (!changes.is_empty()).then(|| {
         let map = terrain.hardness_mut();
         for (cell, hardness) in changes {
@@ -466,7 +466,7 @@ fn smooth(terrain: &Terrain, footprint: &Footprint, amount: f32) -> Changes {
             change[a] -= flow;
             change[b] += flow;
         };
-        // Between neighbours that are both there, by their places in the lists.
+        // Between neighbors that are both there, by their places in the lists.
         let mut row = 0;
         for (y, here) in footprint.spans() {
             let below = footprint.columns(y + 1);

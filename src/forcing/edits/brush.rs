@@ -7,7 +7,7 @@ use crate::{
 use bevy::{math::*, prelude::*};
 use core::ops::Range;
 
-/// Outline of a brush, seen from above.
+/// Shape of a brush, seen from above.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[reflect(Default)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
@@ -19,19 +19,19 @@ pub enum BrushShape {
     Square,
 }
 
-/// How a brush weakens from its middle to its rim.
+/// How the strength of a brush falls off from its center to its edge.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[reflect(Default)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum Falloff {
-    /// Not at all: a sharp rim.
+    /// Not at all: a sharp edge.
     Hard,
     /// Evenly, like a cone.
     Linear,
-    /// Smoothly at the middle and at the rim.
+    /// Smoothly at the center and at the edge (smoothstep).
     #[default]
     Smooth,
-    /// Like a ball: strong until near the rim.
+    /// Like a hemisphere: strong until near the edge.
     Sphere,
 }
 
@@ -44,12 +44,12 @@ pub enum Falloff {
     serde(default, deny_unknown_fields)
 )]
 pub struct Brush {
-    /// Outline.
+    /// Circle or square.
     pub shape: BrushShape,
-    /// From the middle to the rim. A brush smaller than a cell still reaches
-    /// the cell it is on. units: m
+    /// From the center to the edge. A brush smaller than a cell still reaches the
+    /// cell it is on. units: m
     pub radius: f32,
-    /// How it weakens towards the rim.
+    /// How its strength falls off towards the edge.
     pub falloff: Falloff,
 }
 
@@ -72,7 +72,7 @@ impl Brush {
         }
     }
 
-    /// A smooth square of twice this side. units: m
+    /// A smooth square; its side is twice `radius`. units: m
     pub fn square(radius: f32) -> Self {
         Self {
             shape: BrushShape::Square,
@@ -80,7 +80,7 @@ impl Brush {
         }
     }
 
-    /// Weakens in another way.
+    /// Sets the falloff.
     pub fn with_falloff(self, falloff: Falloff) -> Self {
         Self { falloff, ..self }
     }
@@ -90,7 +90,7 @@ impl Brush {
         in_range("Brush", "radius", self.radius, 0.0..=1e6)
     }
 
-    /// Strength, 0 to 1, at a distance from the middle. units: m
+    /// Strength, 0 to 1, at an offset from the center. units: m
     pub fn weight(&self, away: Vec2) -> f32 {
         self.weight_within(away, self.radius)
     }

@@ -1,10 +1,9 @@
 //! Undo and redo of edits while the simulation goes on.
 //!
 //! For each edited cell the history keeps what a layer was before an edit and
-//! after it. Undo gives the old value back where nothing else has changed the
-//! cell since, bit by bit. Where water or gravity went on, it takes back the
-//! edit's difference only, as far as that is still there: erosion's own work
-//! stays.
+//! after it. Undo restores the old value where nothing else has changed the
+//! cell since, with the same bits. Where water or gravity changed it, undo removes only
+//! the edit's difference, as far as that is still there: erosion's own work stays.
 
 use super::{EditAction, EditEffect, Matter, TerrainEdit, brush::Footprint};
 use crate::terrain::{Grid, SettingsError, Terrain, add_exactly};
@@ -15,12 +14,12 @@ use std::collections::{BTreeMap, VecDeque};
 /// Strokes that may go on at the same time, one a player.
 const STROKES_AT_ONCE: usize = 16;
 
-/// What was edited, to undo and redo it. Bounded in memory: the oldest edits
-/// are forgotten first, and an edit or stroke that is too large by itself is not
+/// The history of edits, to undo and redo them. Its memory is bounded: the oldest
+/// edits are dropped first, and an edit or stroke that is too large by itself is not
 /// kept, nor anything before it. It belongs to one terrain and is emptied with it.
 ///
-/// It is not saved: a machine that joins a lockstep game by a saved state can undo
-/// nothing that was done before. Let all machines [`clear`](Self::clear) theirs then.
+/// It is not saved: a machine that joins a lockstep game by a saved state cannot undo
+/// what was done before. Let all machines [`clear`](Self::clear) theirs then.
 #[derive(Resource, Debug)]
 pub struct TerrainHistory {
     limit: usize,
@@ -29,7 +28,7 @@ pub struct TerrainHistory {
     undone: Vec<Entry>,
     /// Strokes that were too large to keep and may go on: half a stroke must
     /// not be undone.
-    lost: VecDeque<u64>,
+    dropped: VecDeque<u64>,
 }
 
 impl Default for TerrainHistory {
@@ -59,17 +58,18 @@ type Patch = [Vec<Change>; 4];
 /// Before and after.
 type Change = [State; 2];
 
-/// A quantity with its rest, and a third value that belongs to it.
+/// A quantity as a two-float sum (high and low part), and a third value that belongs
+/// to it.
 type State = (f32, f32, f32);
 
 /// What an edit may change.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
-    /// Bedrock with its rest, and soil.
+    /// Both parts of bedrock, and soil.
     Ground,
-    /// Water with its rest, and what it carries.
+    /// Both parts of water, and the sediment that it carries.
     Water,
-    /// Lava with its rest, and its heat.
+    /// Both parts of lava, and its heat.
     Lava,
     /// Hardness alone.
     Hardness,
@@ -138,7 +138,7 @@ impl Part {
 
     /// The state that undoes a change: the old one if nothing else happened, else
     /// the present one less the difference.
-    fn given_back(self, now: State, [before, after]: Change) -> State {
+    fn undone(self, now: State, [before, after]: Change) -> State {
         if before == after {
             return now;
         }
@@ -146,11 +146,11 @@ impl Part {
             true => before,
             false => shifted(now, after, before),
         };
-        self.allowed(wanted)
+        self.clamped(wanted)
     }
 
-    /// A state as near to the wanted one as there can be.
-    fn allowed(self, (mut high, mut rest, mut third): State) -> State {
+    /// The nearest state to the wanted one that is valid.
+    fn clamped(self, (mut high, mut rest, mut third): State) -> State {
         let (lowest, highest) = match self {
             Part::Ground => (f32::NEG_INFINITY, f32::INFINITY),
             Part::Water | Part::Lava => (0.0, f32::INFINITY),
@@ -161,7 +161,7 @@ impl Part {
         }
         third = third.max(0.0);
         if self == Part::Lava {
-            // Lava that is left is no hotter than it can be.
+            // The heat of lava is at most its depth.
             third = third.min(high);
         }
         (high, rest, third)
@@ -197,14 +197,14 @@ impl Entry {
 }
 
 impl TerrainHistory {
-    /// A history that keeps at most so many bytes; 0 keeps nothing.
+    /// A history of at most this many bytes; 0 keeps nothing.
     pub fn with_limit(bytes: usize) -> Self {
         Self {
             limit: bytes,
             terrain: 0,
             done: VecDeque::new(),
             undone: Vec::new(),
-            lost: VecDeque::new(),
+            dropped: VecDeque::new(),
         }
     }
 
@@ -224,21 +224,21 @@ impl TerrainHistory {
         entries.map(Entry::bytes).sum()
     }
 
-    /// Forgets everything.
+    /// Empties the history.
     pub fn clear(&mut self) {
         self.done.clear();
         self.undone.clear();
-        self.lost.clear();
+        self.dropped.clear();
     }
 
-    /// Applies an edit and remembers it.
+    /// Applies an edit and keeps what is needed to undo it.
     pub fn apply(
         &mut self,
         edit: &TerrainEdit,
         terrain: &mut Terrain,
     ) -> Result<EditEffect, SettingsError> {
         edit.check()?;
-        self.belong_to(Some(terrain));
+        self.set_terrain(Some(terrain));
         let part = Part::of(&edit.action);
         let grid = *terrain.grid();
         let print = edit.footprint(terrain);
@@ -248,8 +248,8 @@ impl TerrainHistory {
             columns.len() * rows.len()
         };
         let room = tiles.iter().map(cells).sum::<usize>() * size_of::<Change>();
-        if room > self.limit || self.lost.contains(&edit.stroke) {
-            return self.apply_unseen(edit, terrain);
+        if room > self.limit || self.dropped.contains(&edit.stroke) {
+            return self.apply_unrecorded(edit, terrain);
         }
         // Only what the brush reaches: a tile has far more cells than that.
         let within = |tile: usize| rows_within(&grid, tile, &print);
@@ -290,7 +290,7 @@ impl TerrainHistory {
             for (place, cells) in within(tile) {
                 let known = &mut known[place..place + cells.len()];
                 for (known, (before, after)) in known.iter_mut().zip(&mut states) {
-                    join(known, [before, after]);
+                    merge(known, [before, after]);
                 }
             }
         }
@@ -298,9 +298,9 @@ impl TerrainHistory {
         Ok(effect)
     }
 
-    /// Applies an edit that there is no room for, or a part of a stroke that was
-    /// too large. Nothing before it could be undone without it.
-    fn apply_unseen(
+    /// Applies an edit that is too large to keep, or belongs to a stroke that was too
+    /// large. What came before it could not be undone without it, so it is dropped.
+    fn apply_unrecorded(
         &mut self,
         edit: &TerrainEdit,
         terrain: &mut Terrain,
@@ -315,11 +315,11 @@ impl TerrainHistory {
             return Ok(effect);
         }
         self.undone.clear();
-        if !self.lost.contains(&edit.stroke) {
+        if !self.dropped.contains(&edit.stroke) {
             for entry in self.done.drain(..) {
-                lose(&mut self.lost, entry.stroke);
+                record_dropped(&mut self.dropped, entry.stroke);
             }
-            lose(&mut self.lost, edit.stroke);
+            record_dropped(&mut self.dropped, edit.stroke);
         }
         Ok(effect)
     }
@@ -341,29 +341,28 @@ impl TerrainHistory {
         &mut self.done[number]
     }
 
-    /// Takes the last edit or stroke back. Returns whether there was one.
+    /// Undoes the last edit or stroke. Returns whether there was one.
     pub fn undo(&mut self, terrain: &mut Terrain) -> bool {
-        self.belong_to(Some(terrain));
+        self.set_terrain(Some(terrain));
         let Some(entry) = self.done.pop_back() else {
             return false;
         };
-        self.undone.push(entry.turn_back(terrain));
+        self.undone.push(entry.revert(terrain));
         true
     }
 
-    /// Does the edit or stroke that was last undone again. Returns whether
-    /// there was one.
+    /// Redoes the edit or stroke that was undone last. Returns whether there was one.
     pub fn redo(&mut self, terrain: &mut Terrain) -> bool {
-        self.belong_to(Some(terrain));
+        self.set_terrain(Some(terrain));
         let Some(entry) = self.undone.pop() else {
             return false;
         };
-        self.done.push_back(entry.turn_back(terrain));
+        self.done.push_back(entry.revert(terrain));
         true
     }
 
-    /// Empties itself if it was another terrain's.
-    pub(super) fn belong_to(&mut self, terrain: Option<&Terrain>) {
+    /// Sets the terrain that the history belongs to. It is emptied if that changes.
+    pub(super) fn set_terrain(&mut self, terrain: Option<&Terrain>) {
         let terrain = terrain.map_or(0, |terrain| terrain.id.get());
         if self.terrain != terrain {
             self.terrain = terrain;
@@ -371,7 +370,7 @@ impl TerrainHistory {
         }
     }
 
-    /// Forgets the oldest until the rest fits.
+    /// Drops the oldest entries until the others fit.
     fn shrink(&mut self) {
         let mut bytes = self.bytes();
         while bytes > self.limit
@@ -381,18 +380,18 @@ impl TerrainHistory {
             // A stroke with more after it than may go on at once is over.
             let strokes = self.done.iter().filter(|entry| entry.stroke != 0);
             if strokes.count() < STROKES_AT_ONCE {
-                lose(&mut self.lost, oldest.stroke);
+                record_dropped(&mut self.dropped, oldest.stroke);
             }
         }
     }
 }
 
-/// Notes a stroke that was forgotten and may still go on.
-fn lose(lost: &mut VecDeque<u64>, stroke: u64) {
-    if stroke != 0 && !lost.contains(&stroke) {
-        lost.push_back(stroke);
-        if lost.len() > STROKES_AT_ONCE {
-            lost.pop_front();
+/// Records a stroke that was dropped and may still go on.
+fn record_dropped(dropped: &mut VecDeque<u64>, stroke: u64) {
+    if stroke != 0 && !dropped.contains(&stroke) {
+        dropped.push_back(stroke);
+        if dropped.len() > STROKES_AT_ONCE {
+            dropped.pop_front();
         }
     }
 }
@@ -407,7 +406,7 @@ fn in_hand(terrain: &Terrain) -> EditEffect {
     }
 }
 
-/// `a` and so many times `b`.
+/// `a + times·b`.
 fn sum(a: EditEffect, b: EditEffect, times: f64) -> EditEffect {
     EditEffect {
         solids: a.solids + times * b.solids,
@@ -435,10 +434,10 @@ fn rows_within<'a>(
     })
 }
 
-/// Joins a change with one after it. What the simulation, or another player, did
-/// between them is not the stroke's: the first value moves with it. It may be
-/// less than nothing by that, until it is given back.
-fn join(known: &mut Change, later: Change) {
+/// Merges a change with a later one. What the simulation, or another player, did
+/// between them is not part of the stroke: the first value moves with it. It may become
+/// negative by that, until it is restored.
+fn merge(known: &mut Change, later: Change) {
     if known[0] == known[1] {
         // Not edited so far.
         *known = later;
@@ -458,8 +457,8 @@ fn shifted(before: State, from: State, to: State) -> State {
 }
 
 impl Entry {
-    /// Gives back what was before. Returns the entry that undoes this.
-    fn turn_back(mut self, terrain: &mut Terrain) -> Entry {
+    /// Restores what was before. Returns the entry that undoes this.
+    fn revert(mut self, terrain: &mut Terrain) -> Entry {
         let grid = *terrain.grid();
         let mut gained = EditEffect::default();
         let mut marks: [Vec<usize>; 4] = default();
@@ -470,7 +469,7 @@ impl Entry {
                 }
                 for (change, cell) in changes.iter_mut().zip(grid.tile_indices(tile)) {
                     let now = part.read(terrain, cell);
-                    let then = part.given_back(now, *change);
+                    let then = part.undone(now, *change);
                     *change = [now, then];
                     if now != then {
                         part.write(terrain, cell, then);

@@ -10,15 +10,16 @@
 //!          arrives in another
 //! ```
 //!
-//! Where ground is taken, soil goes before rock. Where it is added, it is soil
-//! or rock as the edit's `fill` says. By default an edit brings or takes matter
-//! from nowhere, and the ledger counts it as `added`; with [`Supply::Hand`] what
-//! is dug goes into a hand that filling empties: the ledger's `carried`, and
+//! Where ground is removed, soil goes before rock. Where it is added, it is soil
+//! or rock as the edit's `fill` says. By default an edit creates or destroys matter,
+//! and the ledger counts it as `added`. With [`Supply::Hand`] what is dug goes into
+//! the player's hand, an inventory that filling empties: the ledger's `carried`, and
 //! `lava_carried` for lava.
 //!
 //! Edits are applied in [`ErosionSystems::Input`](crate::schedule::ErosionSystems::Input),
-//! also while erosion is paused. One with a [`stamp`](TerrainEdit::stamp) waits
-//! for that erosion step instead, so that machines in lockstep apply it alike.
+//! also while erosion is paused. An edit with a step number
+//! ([`at_step`](TerrainEdit::at_step)) waits for that erosion step instead, so that all
+//! machines of a lockstep game apply it in the same step.
 
 mod apply;
 mod brush;
@@ -40,7 +41,7 @@ use std::sync::Arc;
 
 const EDIT: &str = "TerrainEdit";
 
-/// What is added or taken.
+/// What an edit adds or removes.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[reflect(Default)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
@@ -52,13 +53,13 @@ pub enum Matter {
     Rock,
     /// Water, and when taken the sediment in it.
     Water,
-    /// Lava. What is added is fresh: a hand keeps it hot.
+    /// Lava. What is added is fully molten: a hand keeps it hot.
     Lava,
 }
 
 impl Matter {
-    /// What the hand holds of it, cheap to ask: soil and rock are one in it.
-    /// units: m³
+    /// Volume of it in the player's hand (see [`Supply::Hand`]), without a search of the
+    /// terrain. Soil and rock are counted together. units: m³
     pub fn in_hand(self, terrain: &Terrain) -> f64 {
         let account = &terrain.account;
         match self {
@@ -69,7 +70,7 @@ impl Matter {
     }
 }
 
-/// What an edit makes the ground of, where it adds to it.
+/// What an edit adds where it raises the ground.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[reflect(Default)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
@@ -86,11 +87,11 @@ pub enum Fill {
 #[reflect(Default)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum Supply {
-    /// Out of nowhere and into nowhere, as much as it takes.
+    /// Created and destroyed by the edit, without a limit.
     #[default]
     Endless,
-    /// The hand: what is dug fills it, what is added empties it, and an empty
-    /// hand adds nothing.
+    /// The player's hand, an inventory: what is dug fills it, what is added empties
+    /// it, and an empty hand adds nothing.
     Hand,
 }
 
@@ -100,20 +101,20 @@ pub enum Supply {
 pub enum EditAction {
     /// Adds ground. Strength in m/s.
     Raise,
-    /// Takes ground, soil first. Strength in m/s.
+    /// Removes ground, soil first. Strength in m/s.
     Lower,
-    /// Evens bumps out, without adding or taking anything. Strength in m²/s:
-    /// in a second bumps of its square root in metres are gone.
+    /// Smooths bumps by diffusion, without adding or removing anything. Strength in
+    /// m²/s: bumps as wide as its square root in metres vanish within a second.
     Smooth,
-    /// Brings the ground to a height. Strength in m/s.
+    /// Moves the ground towards a height. Strength in m/s.
     Flatten {
         /// The world height. units: m
         height: f32,
     },
-    /// Brings the ground to the straight line from the edit's `from` to its
+    /// Moves the ground towards the straight line from the edit's `from` to its
     /// `to`; the brush's radius is half the ramp's width. Strength in m/s.
     Ramp,
-    /// Adds bumps and hollows, as much as it takes. Strength in m/s.
+    /// Adds noise: as much is added as is removed. Strength in m/s.
     Noise {
         /// Another seed gives other bumps.
         seed: u32,
@@ -122,9 +123,9 @@ pub enum EditAction {
     },
     /// Adds soil, rock, water or lava. Strength in m/s.
     Add(Matter),
-    /// Takes soil, rock, water or lava, as far as there is any. Strength in m/s.
+    /// Removes soil, rock, water or lava, as far as there is any. Strength in m/s.
     Remove(Matter),
-    /// Brings hardness to a value. Strength in 1/s.
+    /// Moves the hardness towards a value. Strength in 1/s.
     SetHardness {
         /// 0 erodes freely, 1 not at all.
         value: f32,
@@ -133,15 +134,16 @@ pub enum EditAction {
     /// m/s for a value of 1.
     Stamp {
         /// The heightmap.
-        #[reflect(ignore, default = "no_stamp")]
+        #[reflect(ignore, default = "default_stamp")]
         #[cfg_attr(feature = "serialize", serde(with = "shared_stamp"))]
         map: Arc<HeightStamp>,
-        /// Turn about the vertical axis. units: rad
-        turn: f32,
+        /// Rotation about the vertical axis. units: rad
+        #[cfg_attr(feature = "serialize", serde(alias = "turn"))]
+        rotation: f32,
     },
 }
 
-fn no_stamp() -> Arc<HeightStamp> {
+fn default_stamp() -> Arc<HeightStamp> {
     Arc::new(HeightStamp::crater())
 }
 
@@ -164,19 +166,20 @@ mod shared_stamp {
     }
 }
 
-/// When a stamped edit is applied: before the models of this erosion step, in
-/// the order of `order` among the edits of that step.
+/// The erosion step that an edit waits for. It is applied before the models of that
+/// step, in the order of `order` among the edits of that step.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[reflect(Default)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub struct EditStamp {
+pub struct EditStep {
     /// Number of the step; the first step is 1.
     pub step: u64,
-    /// Rank among edits of that step, e.g. the player's number.
+    /// Order among edits of that step, e.g. the player's number.
     pub order: u32,
 }
 
-/// A change of the terrain by a player or a tool. Send it as a message:
+/// A change of the terrain by a player or a tool. Send it as a message;
+/// [`EditApplied`] or [`EditRefused`] answers:
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -211,12 +214,12 @@ pub struct TerrainEdit {
     /// Where its matter comes from.
     pub supply: Supply,
     /// Edits of the same stroke are undone together, also if those of other
-    /// players come between them. Each press of a button wants a number of its
-    /// own, such as a [`new_stroke`](Self::new_stroke)'s; each edit of stroke 0
-    /// stands alone.
+    /// players come between them. Give each press of a button a number of its own,
+    /// by [`new_stroke`](Self::new_stroke); edits of stroke 0 are undone one by one.
     pub stroke: u64,
-    /// Waits for an erosion step instead of acting at once.
-    pub stamp: Option<EditStamp>,
+    /// The erosion step to wait for, instead of acting at once.
+    #[cfg_attr(feature = "serialize", serde(alias = "stamp"))]
+    pub at_step: Option<EditStep>,
 }
 
 impl TerrainEdit {
@@ -232,7 +235,7 @@ impl TerrainEdit {
             fill: Fill::Soil,
             supply: Supply::Endless,
             stroke: 0,
-            stamp: None,
+            at_step: None,
         }
     }
 
@@ -241,17 +244,17 @@ impl TerrainEdit {
         Self::new(EditAction::Raise, at, brush)
     }
 
-    /// Takes ground.
+    /// Removes ground.
     pub fn lower(at: Vec3, brush: Brush) -> Self {
         Self::new(EditAction::Lower, at, brush)
     }
 
-    /// Evens bumps out.
+    /// Smooths bumps.
     pub fn smooth(at: Vec3, brush: Brush) -> Self {
         Self::new(EditAction::Smooth, at, brush)
     }
 
-    /// Brings the ground to the height of `at`.
+    /// Moves the ground towards the height of `at`.
     pub fn flatten(at: Vec3, brush: Brush) -> Self {
         Self::new(EditAction::Flatten { height: at.y }, at, brush)
     }
@@ -269,7 +272,7 @@ impl TerrainEdit {
         Self::new(EditAction::Add(matter), at, brush)
     }
 
-    /// Takes matter.
+    /// Removes matter.
     pub fn remove(matter: Matter, at: Vec3, brush: Brush) -> Self {
         Self::new(EditAction::Remove(matter), at, brush)
     }
@@ -277,30 +280,30 @@ impl TerrainEdit {
     /// Presses a heightmap into the ground.
     pub fn stamp(map: impl Into<Arc<HeightStamp>>, at: Vec3, brush: Brush) -> Self {
         let map = map.into();
-        Self::new(EditAction::Stamp { map, turn: 0.0 }, at, brush)
+        Self::new(EditAction::Stamp { map, rotation: 0.0 }, at, brush)
     }
 
-    /// Does so much in a second.
+    /// Sets how much it does in a second.
     pub fn with_strength(self, strength: f32) -> Self {
         Self { strength, ..self }
     }
 
-    /// Acts for so long. units: s
+    /// Sets how long it acts. units: s
     pub fn for_seconds(self, seconds: f32) -> Self {
         Self { seconds, ..self }
     }
 
-    /// Draws the brush from another place to its own. units: m
+    /// Draws the brush along a line that starts at `from`. units: m
     pub fn drawn_from(self, from: Vec3) -> Self {
         Self { from, ..self }
     }
 
-    /// Adds rock or soil.
+    /// Sets whether it adds rock or soil.
     pub fn with_fill(self, fill: Fill) -> Self {
         Self { fill, ..self }
     }
 
-    /// Takes into the hand and gives from it.
+    /// Puts what it removes into the hand, and takes what it adds from there.
     pub fn by_hand(self) -> Self {
         Self {
             supply: Supply::Hand,
@@ -308,22 +311,22 @@ impl TerrainEdit {
         }
     }
 
-    /// A number for a [stroke](Self::stroke) that no other of this program has. A
-    /// lockstep game numbers the strokes of its players by itself, below 2³².
+    /// A number for a [stroke](Self::stroke), unique within this program. A lockstep
+    /// game numbers the strokes of its players itself, below 2³².
     pub fn new_stroke() -> u64 {
         static NEXT: AtomicU64 = AtomicU64::new(1 << 32);
         NEXT.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Belongs to a [stroke](Self::stroke) that is undone at once.
+    /// Makes it a part of a [stroke](Self::stroke), which is undone as a whole.
     pub fn in_stroke(self, stroke: u64) -> Self {
         Self { stroke, ..self }
     }
 
-    /// Waits for an erosion step.
+    /// Lets it wait for an erosion step.
     pub fn at_step(self, step: u64, order: u32) -> Self {
         Self {
-            stamp: Some(EditStamp { step, order }),
+            at_step: Some(EditStep { step, order }),
             ..self
         }
     }
@@ -338,7 +341,7 @@ impl TerrainEdit {
                 return Err(SettingsError {
                     model: EDIT,
                     field,
-                    reason: format!("must be a finite place within ±1e9 m, was {place}"),
+                    reason: format!("must be a finite position within ±1e9 m, was {place}"),
                 });
             }
         }
@@ -348,8 +351,33 @@ impl TerrainEdit {
                 in_range(EDIT, "feature_size", *feature_size, 1e-3..=1e6)
             }
             EditAction::SetHardness { value } => in_range(EDIT, "value", *value, 0.0..=1.0),
-            EditAction::Stamp { turn, .. } => in_range(EDIT, "turn", *turn, -1e4..=1e4),
+            EditAction::Stamp { rotation, .. } => in_range(EDIT, "rotation", *rotation, -1e4..=1e4),
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(all(test, feature = "serialize"))]
+mod tests {
+    use super::*;
+
+    /// Edits and requests that were written before `stamp` became `at_step` and `turn`
+    /// became `rotation`.
+    #[test]
+    fn old_field_names_are_read() {
+        let map = "(size: (1, 1), values: [1.0])";
+        let edit = |turn: &str, stamp: &str| {
+            format!(
+                "(action: Stamp(map: {map}, {turn}: 0.5), from: (1.0, 2.0, 3.0), to: (1.0, 2.0, \
+                 3.0), brush: (), strength: 1.0, seconds: 1.0, fill: Soil, supply: Endless, \
+                 stroke: 0, {stamp}: Some((step: 7, order: 1)))"
+            )
+        };
+        let read = |text: &str| ron::from_str::<TerrainEdit>(text).expect("readable");
+        let old = read(&edit("turn", "stamp"));
+        assert_eq!(old, read(&edit("rotation", "at_step")));
+        assert_eq!(old.at_step, Some(EditStep { step: 7, order: 1 }));
+        let undo: HistoryRequest = ron::from_str("Undo(stamp: None)").expect("readable");
+        assert_eq!(undo, HistoryRequest::UNDO);
     }
 }

@@ -1,7 +1,7 @@
 //! Wires edits into an app: messages in, effects out.
 
 use super::{
-    Brush, EditAction, EditEffect, EditStamp, Fill, Matter, Supply, TerrainEdit, TerrainHistory,
+    Brush, EditAction, EditEffect, EditStep, Fill, Matter, Supply, TerrainEdit, TerrainHistory,
 };
 use crate::{
     schedule::{Erosion, ErosionStep, ErosionStepSystems, ErosionSystems, ErosionTime},
@@ -12,7 +12,7 @@ use bevy::{
     prelude::*,
 };
 
-/// A [`TerrainEdit`] was applied, and what it really did.
+/// A [`TerrainEdit`] was applied; says what it really did.
 #[derive(Message, Clone, Debug, PartialEq)]
 pub struct EditApplied {
     /// The edit.
@@ -23,7 +23,7 @@ pub struct EditApplied {
     pub step: u64,
 }
 
-/// A [`TerrainEdit`] was not applied, and why. Nothing was changed.
+/// A [`TerrainEdit`] was not applied; says why. Nothing was changed.
 #[derive(Message, Clone, Debug, PartialEq)]
 pub struct EditRefused {
     /// The edit.
@@ -41,7 +41,7 @@ pub struct HistoryApplied {
     pub step: u64,
 }
 
-/// A [`HistoryRequest`] was not carried out, and why. Nothing was changed.
+/// A [`HistoryRequest`] was not carried out; says why. Nothing was changed.
 #[derive(Message, Clone, Debug, PartialEq, Eq)]
 pub struct HistoryRefused {
     /// The request.
@@ -50,32 +50,34 @@ pub struct HistoryRefused {
     pub reason: String,
 }
 
-/// Asks to undo or redo an edit or stroke; see [`TerrainHistory`]. In a frame,
-/// or a step, edits come first. [`HistoryApplied`] or [`HistoryRefused`] answers.
+/// Asks to undo or redo an edit or stroke; see [`TerrainHistory`]. Edits of the same
+/// frame, or step, are applied first. [`HistoryApplied`] or [`HistoryRefused`] answers.
 #[derive(Message, Reflect, Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum HistoryRequest {
-    /// Takes the last edit or stroke back.
+    /// Undoes the last edit or stroke.
     Undo {
-        /// Waits for an erosion step.
-        stamp: Option<EditStamp>,
+        /// The erosion step to wait for, instead of acting at once.
+        #[cfg_attr(feature = "serialize", serde(alias = "stamp"))]
+        at_step: Option<EditStep>,
     },
-    /// Does what was undone again.
+    /// Redoes what was undone last.
     Redo {
-        /// Waits for an erosion step.
-        stamp: Option<EditStamp>,
+        /// The erosion step to wait for, instead of acting at once.
+        #[cfg_attr(feature = "serialize", serde(alias = "stamp"))]
+        at_step: Option<EditStep>,
     },
 }
 
 impl HistoryRequest {
-    /// Takes the last edit or stroke back, at once.
-    pub const UNDO: Self = Self::Undo { stamp: None };
-    /// Does what was undone again, at once.
-    pub const REDO: Self = Self::Redo { stamp: None };
+    /// Undoes the last edit or stroke, at once.
+    pub const UNDO: Self = Self::Undo { at_step: None };
+    /// Redoes what was undone last, at once.
+    pub const REDO: Self = Self::Redo { at_step: None };
 
-    fn stamp(&self) -> Option<EditStamp> {
+    fn at_step(&self) -> Option<EditStep> {
         match *self {
-            Self::Undo { stamp } | Self::Redo { stamp } => stamp,
+            Self::Undo { at_step } | Self::Redo { at_step } => at_step,
         }
     }
 
@@ -90,32 +92,38 @@ impl HistoryRequest {
 
 /// Edits and requests that wait for their step.
 #[derive(Resource, Default)]
-struct Waiting {
+struct PendingEdits {
     /// The terrain that they are for.
     terrain: u64,
-    edits: Vec<(EditStamp, TerrainEdit)>,
-    requests: Vec<(EditStamp, HistoryRequest)>,
+    edits: Vec<(EditStep, TerrainEdit)>,
+    requests: Vec<(EditStep, HistoryRequest)>,
 }
 
-impl Waiting {
-    /// Goes over to a terrain. What waited for another one is refused.
-    fn leave(&mut self, terrain: u64, desk: &mut Desk) {
+impl PendingEdits {
+    /// Sets the terrain. Edits that waited for another one are refused.
+    fn set_terrain(&mut self, terrain: u64, writer: &mut EditWriter) {
         if self.terrain == terrain {
             return;
         }
         self.terrain = terrain;
         for (_, edit) in self.edits.drain(..) {
-            desk.refuse(edit, "its terrain is gone");
+            writer.refuse(
+                edit,
+                "the terrain that it was sent for was removed or replaced",
+            );
         }
         for (_, request) in self.requests.drain(..) {
-            desk.refuse_request(request, "its terrain is gone");
+            writer.refuse_request(
+                request,
+                "the terrain that it was sent for was removed or replaced",
+            );
         }
     }
 }
 
 pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
     app.init_resource::<TerrainHistory>()
-        .init_resource::<Waiting>()
+        .init_resource::<PendingEdits>()
         .add_message::<TerrainEdit>()
         .add_message::<HistoryRequest>()
         .add_message::<EditApplied>()
@@ -131,22 +139,22 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
         .add_systems(schedule, take_edits.in_set(ErosionSystems::Input))
         .add_systems(
             ErosionStep,
-            apply_stamped_edits.in_set(ErosionStepSystems::Edits),
+            apply_pending_edits.in_set(ErosionStepSystems::Edits),
         );
 }
 
-/// Where edits are applied or refused, and answered.
+/// Applies or refuses edits, and writes the messages that answer them.
 #[derive(SystemParam)]
-struct Desk<'w> {
+struct EditWriter<'w> {
     history: ResMut<'w, TerrainHistory>,
     time: Res<'w, Time<Erosion>>,
     applied: MessageWriter<'w, EditApplied>,
     refused: MessageWriter<'w, EditRefused>,
-    turned: MessageWriter<'w, HistoryApplied>,
-    kept: MessageWriter<'w, HistoryRefused>,
+    history_applied: MessageWriter<'w, HistoryApplied>,
+    history_refused: MessageWriter<'w, HistoryRefused>,
 }
 
-impl Desk<'_> {
+impl EditWriter<'_> {
     fn apply(&mut self, edit: TerrainEdit, terrain: &mut Terrain) {
         match self.history.apply(&edit, terrain) {
             Ok(effect) => {
@@ -162,98 +170,99 @@ impl Desk<'_> {
         self.refused.write(EditRefused { edit, reason });
     }
 
-    fn turn(&mut self, request: HistoryRequest, terrain: &mut Terrain) {
+    fn apply_request(&mut self, request: HistoryRequest, terrain: &mut Terrain) {
         if request.run(&mut self.history, terrain) {
             let step = self.time.steps();
-            self.turned.write(HistoryApplied { request, step });
+            self.history_applied.write(HistoryApplied { request, step });
             return;
         }
         let reason = match request {
-            HistoryRequest::Undo { .. } => "there is nothing to undo",
-            HistoryRequest::Redo { .. } => "there is nothing to redo",
+            HistoryRequest::Undo { .. } => "nothing to undo",
+            HistoryRequest::Redo { .. } => "nothing to redo",
         };
         self.refuse_request(request, reason);
     }
 
     fn refuse_request(&mut self, request: HistoryRequest, reason: impl Into<String>) {
         let reason = reason.into();
-        self.kept.write(HistoryRefused { request, reason });
+        self.history_refused
+            .write(HistoryRefused { request, reason });
     }
 }
 
-/// What is wrong with a stamp for a step that is over.
-fn too_late(stamp: EditStamp, steps: u64) -> String {
-    let step = stamp.step;
-    format!("it is for step {step}, but {steps} steps have been run")
+/// Why an edit for a step that is over is refused.
+fn too_late(at: EditStep, steps: u64) -> String {
+    let step = at.step;
+    format!("too late for step {step}: {steps} steps have been run")
 }
 
-/// Applies edits that are for now, and keeps those that are for later.
+/// Applies edits that have no step, and keeps those that wait for one.
 fn take_edits(
     mut edits: MessageReader<TerrainEdit>,
     mut requests: MessageReader<HistoryRequest>,
     terrain: Option<ResMut<Terrain>>,
-    mut waiting: ResMut<Waiting>,
-    mut desk: Desk,
+    mut pending: ResMut<PendingEdits>,
+    mut writer: EditWriter,
 ) {
-    // Its memory goes with its terrain, not with the next edit.
-    desk.history.belong_to(terrain.as_deref());
+    // The history is emptied with its terrain, not only by the next edit.
+    writer.history.set_terrain(terrain.as_deref());
     let Some(mut terrain) = terrain else {
         for edit in edits.read() {
-            desk.refuse(edit.clone(), "there is no terrain");
+            writer.refuse(edit.clone(), "there is no `Terrain` resource");
         }
         for request in requests.read() {
-            desk.refuse_request(*request, "there is no terrain");
+            writer.refuse_request(*request, "there is no `Terrain` resource");
         }
-        waiting.leave(0, &mut desk);
+        pending.set_terrain(0, &mut writer);
         return;
     };
-    waiting.leave(terrain.id.get(), &mut desk);
-    let steps = desk.time.steps();
+    pending.set_terrain(terrain.id.get(), &mut writer);
+    let steps = writer.time.steps();
     for edit in edits.read() {
         let edit = edit.clone();
-        match edit.stamp {
-            Some(stamp) if stamp.step <= steps => desk.refuse(edit, too_late(stamp, steps)),
-            Some(stamp) => waiting.edits.push((stamp, edit)),
-            None => desk.apply(edit, &mut terrain),
+        match edit.at_step {
+            Some(at) if at.step <= steps => writer.refuse(edit, too_late(at, steps)),
+            Some(at) => pending.edits.push((at, edit)),
+            None => writer.apply(edit, &mut terrain),
         }
     }
     for request in requests.read() {
-        match request.stamp() {
-            Some(stamp) if stamp.step <= steps => {
-                desk.refuse_request(*request, too_late(stamp, steps));
+        match request.at_step() {
+            Some(at) if at.step <= steps => {
+                writer.refuse_request(*request, too_late(at, steps));
             }
-            Some(stamp) => waiting.requests.push((stamp, *request)),
-            None => desk.turn(*request, &mut terrain),
+            Some(at) => pending.requests.push((at, *request)),
+            None => writer.apply_request(*request, &mut terrain),
         }
     }
 }
 
-/// Applies the edits of this step in the order of their stamps.
-fn apply_stamped_edits(
+/// Applies the edits that waited for this step, in their order.
+fn apply_pending_edits(
     terrain: Option<ResMut<Terrain>>,
-    mut waiting: ResMut<Waiting>,
-    mut desk: Desk,
+    mut pending: ResMut<PendingEdits>,
+    mut writer: EditWriter,
 ) {
     let Some(mut terrain) = terrain else {
         return;
     };
-    // A terrain that came since is not the one they are for.
-    if waiting.terrain != terrain.id.get() {
+    // They were sent for another terrain.
+    if pending.terrain != terrain.id.get() {
         return;
     }
-    let step = desk.time.steps();
-    for edit in take_due(&mut waiting.edits, step) {
-        desk.apply(edit, &mut terrain);
+    let step = writer.time.steps();
+    for edit in take_due(&mut pending.edits, step) {
+        writer.apply(edit, &mut terrain);
     }
-    for request in take_due(&mut waiting.requests, step) {
-        desk.turn(request, &mut terrain);
+    for request in take_due(&mut pending.requests, step) {
+        writer.apply_request(request, &mut terrain);
     }
 }
 
-/// Takes out what is due, in the order of the stamps.
-fn take_due<T>(waiting: &mut Vec<(EditStamp, T)>, step: u64) -> impl Iterator<Item = T> + '_ {
-    // Stable: those of one stamp keep the order in which they came.
-    waiting.sort_by_key(|(stamp, _)| *stamp);
-    let due = waiting.partition_point(|(stamp, _)| stamp.step <= step);
-    waiting.drain(..due).map(|(_, what)| what)
+/// Removes and returns what is due, in order.
+fn take_due<T>(pending: &mut Vec<(EditStep, T)>, step: u64) -> impl Iterator<Item = T> + '_ {
+    // Stable: equal ones keep the order in which they came.
+    pending.sort_by_key(|(at, _)| *at);
+    let due = pending.partition_point(|(at, _)| at.step <= step);
+    pending.drain(..due).map(|(_, what)| what)
 }

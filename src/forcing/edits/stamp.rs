@@ -1,9 +1,9 @@
-//! Heightmaps that are pressed into the ground.
+//! Stamps: small heightmaps that an edit adds to the ground.
 
 use crate::terrain::SettingsError;
 use bevy::{math::*, prelude::*};
 
-/// A small heightmap to press into the ground: a crater, a cliff, a dune.
+/// A small heightmap that an edit adds to the ground: a crater, a cliff, a dune.
 /// Its values, usually 0 to 1 or −1 to 1, are multiplied by the edit's strength.
 #[derive(Reflect, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -16,7 +16,7 @@ pub struct HeightStamp {
     values: Vec<f32>,
 }
 
-/// As it is written; reading checks it.
+/// The serialized form; deserializing checks it.
 #[cfg(feature = "serialize")]
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename = "HeightStamp", deny_unknown_fields)]
@@ -48,7 +48,7 @@ impl HeightStamp {
     /// The longest side.
     pub const MAX_SIDE: u32 = 4096;
 
-    /// A stamp of so many values along x and y, row by row.
+    /// A stamp of `size` values along x and y, row by row.
     pub fn new(size: UVec2, values: Vec<f32>) -> Result<Self, SettingsError> {
         let wrong = |field, reason| {
             Err(SettingsError {
@@ -58,26 +58,33 @@ impl HeightStamp {
             })
         };
         if size.min_element() == 0 || size.max_element() > Self::MAX_SIDE {
-            let most = Self::MAX_SIDE;
-            return wrong("size", format!("sides must be 1 to {most}, were {size}"));
+            let max = Self::MAX_SIDE;
+            return wrong(
+                "size",
+                format!("each side must be 1 to {max}, was {} × {}", size.x, size.y),
+            );
         }
         let expected = size.x as usize * size.y as usize;
         if values.len() != expected {
             let found = values.len();
-            return wrong("values", format!("must be {expected}, were {found}"));
+            let reason = format!(
+                "must have {expected} values for {} × {}, has {found}",
+                size.x, size.y
+            );
+            return wrong("values", reason);
         }
         // NaN fails the comparison, so it is found too.
         if let Some(at) = values.iter().position(|v| !(-1e6..=1e6).contains(v)) {
             let value = values[at];
             return wrong(
                 "values",
-                format!("must be within ±1e6, number {at} was {value}"),
+                format!("must be within ±1e6, was {value} at index {at}"),
             );
         }
         Ok(Self { size, values })
     }
 
-    /// A round hollow with a raised rim, of the depth 1.
+    /// A round crater with a raised rim, of depth 1.
     pub fn crater() -> Self {
         let size = 65;
         let value = |i: u32| {
@@ -105,7 +112,7 @@ impl HeightStamp {
         &self.values
     }
 
-    /// The value at a place, both −1 to 1, between the corners of the map.
+    /// The interpolated value at a position, where −1 and 1 are the borders of the map.
     pub fn at(&self, place: Vec2) -> f32 {
         let last = self.size - 1;
         let at = ((place * 0.5 + 0.5) * last.as_vec2()).clamp(Vec2::ZERO, last.as_vec2());

@@ -1,6 +1,6 @@
 //! Heightmaps as assets.
 
-use super::{Heightmap, HeightmapError, HeightmapOptions, MOST_BYTES};
+use super::{Heightmap, HeightmapError, HeightmapOptions, MAX_BYTES};
 use bevy::{
     asset::{AssetLoader, AsyncReadExt, LoadContext, io::Reader},
     prelude::*,
@@ -36,7 +36,7 @@ fn register(app: &mut App) {
 /// `bevy_erode::io::HeightmapLoader`.
 ///
 /// A `.png`, `.exr` or `.tif` that is loaded as a `Handle<Heightmap>` is a
-/// heightmap; one that is loaded without a type stays a picture.
+/// heightmap; one that is loaded without a type stays an image.
 ///
 /// ```no_run
 /// # use bevy::prelude::*; use bevy_erode::prelude::*;
@@ -77,14 +77,14 @@ impl AssetLoader for HeightmapLoader {
     ) -> Result<Heightmap, HeightmapError> {
         let path = context.path().path().to_path_buf();
         let mut bytes = Vec::new();
-        // One more than there may be, to tell.
-        let mut reader = AsyncReadExt::take(reader, MOST_BYTES + 1);
+        // One byte more than the limit, to notice a longer file.
+        let mut reader = AsyncReadExt::take(reader, MAX_BYTES + 1);
         let read = AsyncReadExt::read_to_end(&mut reader, &mut bytes).await;
         read.map_err(|error| HeightmapError::File {
             path: path.clone(),
             error,
         })?;
-        if bytes.len() as u64 > MOST_BYTES {
+        if bytes.len() as u64 > MAX_BYTES {
             return Err(HeightmapError::File {
                 path,
                 error: std::io::ErrorKind::FileTooLarge.into(),
@@ -93,8 +93,8 @@ impl AssetLoader for HeightmapLoader {
         Heightmap::read_named(&path, &bytes, options)
     }
 
-    /// Only names that no other loader knows: pictures loaded without a type
-    /// shall stay pictures.
+    /// Only extensions that no other loader has: images loaded without a type stay
+    /// images.
     fn extensions(&self) -> &[&str] {
         &[
             "r16",

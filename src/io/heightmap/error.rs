@@ -1,4 +1,4 @@
-//! What can be wrong with a heightmap's file, said so that a user can mend it.
+//! What can be wrong with a heightmap file, and what was expected instead.
 
 use crate::terrain::TerrainError;
 use bevy::math::UVec2;
@@ -19,94 +19,98 @@ pub enum HeightmapError {
     },
     /// The bytes are not those of a PNG, EXR or TIFF file.
     #[error(
-        "the format is not known: it is neither PNG nor EXR nor TIFF; a RAW file needs \
+        "not a heightmap: expected a PNG, EXR or TIFF file; for a RAW file set \
          `HeightmapOptions::format`"
     )]
     UnknownFormat,
-    /// The file is cut off, corrupt, or of a kind that is not read.
-    #[error("the {format} file cannot be read: {reason}")]
+    /// The file is truncated, corrupt, or of an unsupported kind.
+    #[error("cannot read the {format} file: {reason}")]
     Damaged {
         /// The format.
         format: &'static str,
         /// What is wrong.
         reason: String,
     },
-    /// The file could not be composed.
-    #[error("the {format} file cannot be written: {reason}")]
+    /// The file could not be encoded.
+    #[error("cannot write the {format} file: {reason}")]
     Encoder {
         /// The format.
         format: &'static str,
         /// What is wrong.
         reason: String,
     },
-    /// A RAW file says nothing of its size.
-    #[error("a RAW file needs its size: set `HeightmapOptions::size`")]
+    /// A RAW file does not say its size.
+    #[error("a RAW file does not say its size: set `HeightmapOptions::size`")]
     NeedsSize,
     /// A RAW file is longer or shorter than its size says.
     #[error(
-        "the RAW file has {found} bytes, but {} × {} cells need {expected}",
+        "RAW file size mismatch: found {found} bytes, expected {expected} for {} × {} cells",
         size.x,
         size.y
     )]
     RawLength {
-        /// Bytes there are.
+        /// Bytes of the file.
         found: u64,
         /// Bytes needed.
         expected: u64,
         /// The size in cells.
         size: UVec2,
     },
-    /// A file of whole numbers says nothing of metres.
+    /// A file of whole numbers does not say what they are in metres.
     #[error(
-        "the file holds whole numbers: set `HeightmapOptions::vertical` to the range of \
-         heights, or to the metres that one stands for"
+        "the file holds whole numbers, not metres: set `HeightmapOptions::vertical` to the \
+         range of heights, or to the metres per unit"
     )]
     NeedsRange,
-    /// A range or scale is no such thing.
-    #[error("the vertical {what} is not usable: {reason}")]
+    /// A range or scale of heights is invalid.
+    #[error("invalid vertical {what}: {reason}")]
     Vertical {
-        /// Range or scale.
+        /// `range`, `scale` or `no_data`.
         what: &'static str,
         /// What is wrong.
         reason: String,
     },
     /// A terrain needs the size of its cells.
-    #[error("the cell size is not known: set it by `Heightmap::with_cell_size`")]
+    #[error(
+        "unknown cell size: set it by `HeightmapOptions::cell_size` or `Heightmap::with_cell_size`"
+    )]
     NeedsCellSize,
     /// The cells of the file are not square.
-    #[error("the cells are {x} m × {y} m; only square ones can be, unless `cell_size` is set")]
+    #[error(
+        "cells are not square: found {x} m × {y} m; set `HeightmapOptions::cell_size` to override"
+    )]
     NotSquare {
         /// Width of a cell. units: m
         x: f64,
         /// Depth of a cell. units: m
         y: f64,
     },
-    /// The map has another size than expected.
+    /// The map does not have the size that is expected.
     #[error(
-        "the map has {} × {} cells, but {} × {} are expected",
+        "grid size mismatch: found {} × {} cells, expected {} × {}",
         found.x,
         found.y,
         expected.x,
         expected.y
     )]
-    OtherSize {
+    SizeMismatch {
         /// The map's size.
         found: UVec2,
         /// The size expected.
         expected: UVec2,
     },
     /// There are more or fewer values than cells.
-    #[error("the map has {found} values, but {} × {} cells need {expected}", size.x, size.y)]
-    Length {
-        /// Values there are.
+    #[error("length mismatch: found {found} values, expected {expected} for {} × {} cells", size.x, size.y)]
+    LengthMismatch {
+        /// Values of the map.
         found: usize,
         /// Values needed.
         expected: usize,
         /// The size in cells.
         size: UVec2,
     },
-    /// A value cannot be.
-    #[error("{value} at cell ({x}, {y}): {reason}")]
+    /// A value is out of range.
+    #[error("invalid value {value} at cell ({x}, {y}): {reason}")]
     Value {
         /// Column.
         x: u32,
@@ -117,7 +121,7 @@ pub enum HeightmapError {
         /// What is wrong with it.
         reason: String,
     },
-    /// No terrain can be like that.
+    /// A terrain cannot have this size, cell size or heights.
     #[error(transparent)]
     Terrain(#[from] TerrainError),
 }

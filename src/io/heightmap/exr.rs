@@ -1,6 +1,6 @@
 //! OpenEXR files.
 
-use super::{Decoded, HeightmapError, Note, cells, check_declared, guarded, note};
+use super::{Decoded, HeightmapError, Metadata, cells, check_declared, guarded, metadata};
 use ::exr::{
     block::chunk::CompressedBlock,
     compression::Compression,
@@ -17,9 +17,9 @@ use std::io::Cursor;
 
 const EXR: &str = "EXR";
 /// Layers and channels that a file may have: each takes memory.
-const MOST_CHANNELS: usize = 64;
+const MAX_CHANNELS: usize = 64;
 /// A block may be larger than the picture, but not beyond this. units: bytes
-const LARGEST_BLOCK: u64 = 64 << 20;
+const MAX_BLOCK: u64 = 64 << 20;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Decoded, HeightmapError> {
     guarded(EXR, || decode(bytes))
@@ -39,10 +39,10 @@ fn decode(bytes: &[u8]) -> Result<Decoded, HeightmapError> {
         .map_err(|error| damaged(error.to_string()))?;
     let layer = image.layer_data;
     let size = size_of(layer.size)?;
-    let attribute = layer.attributes.other.get(&Text::from(note::KEY));
-    let note = match attribute {
-        Some(AttributeValue::Text(text)) => Note::parse(&text.to_string()),
-        _ => Note::default(),
+    let attribute = layer.attributes.other.get(&Text::from(metadata::KEY));
+    let metadata = match attribute {
+        Some(AttributeValue::Text(text)) => Metadata::parse(&text.to_string()),
+        _ => Metadata::default(),
     };
     let mut channels = layer.channel_data.list;
     let named = |name: &str| {
@@ -51,7 +51,7 @@ fn decode(bytes: &[u8]) -> Result<Decoded, HeightmapError> {
     };
     let chosen = named("Y").or_else(|| named("R")).unwrap_or(0);
     if channels.len() <= chosen {
-        return Err(damaged("it has no channel".into()));
+        return Err(damaged("it has no channels".into()));
     }
     let channel = channels.swap_remove(chosen);
     let values = match channel.sample_data {
@@ -60,26 +60,28 @@ fn decode(bytes: &[u8]) -> Result<Decoded, HeightmapError> {
         FlatSamples::U32(values) => values.into_iter().map(|value| value as f32).collect(),
     };
     if values.len() as u64 != cells(size) {
-        return Err(damaged("its channel has not all cells".into()));
+        return Err(damaged(format!(
+            "found {} values in the channel, expected {}",
+            values.len(),
+            cells(size)
+        )));
     }
     Ok(Decoded {
         size,
         values,
         whole: None,
-        note,
+        metadata,
         no_data: None,
     })
 }
 
-/// Checks all that is declared, before the decoder makes room for it.
+/// Checks all that is declared, before the decoder takes memory for it.
 fn check_headers(bytes: &[u8]) -> Result<(), HeightmapError> {
     let meta = MetaData::read_from_buffered(Cursor::new(bytes), false);
     let meta = meta.map_err(|error| damaged(error.to_string()))?;
     let channels = meta.headers.iter().map(|header| header.channels.list.len());
-    if channels.sum::<usize>() > MOST_CHANNELS {
-        return Err(damaged(format!(
-            "it has more than {MOST_CHANNELS} channels"
-        )));
+    if channels.sum::<usize>() > MAX_CHANNELS {
+        return Err(damaged(format!("it has more than {MAX_CHANNELS} channels")));
     }
     let mut tiled = false;
     for header in &meta.headers {
@@ -95,7 +97,7 @@ fn check_headers(bytes: &[u8]) -> Result<(), HeightmapError> {
         check_declared(size, declared, bytes.len(), EXR)?;
         // They are lossy, and the decoder believes whatever they say of their size.
         if let Compression::DWAA(_) | Compression::DWAB(_) = header.compression {
-            return Err(damaged("DWA compression is not read".into()));
+            return Err(damaged("DWA compression is not supported".into()));
         }
         let (single, block) = match header.blocks {
             BlockDescription::ScanLines => {
@@ -109,11 +111,13 @@ fn check_headers(bytes: &[u8]) -> Result<(), HeightmapError> {
                 (single, size.0.saturating_mul(size.1))
             }
         };
-        if (block as u64).saturating_mul(per_cell) > declared.max(LARGEST_BLOCK) {
-            return Err(damaged("its blocks are too large".into()));
+        if (block as u64).saturating_mul(per_cell) > declared.max(MAX_BLOCK) {
+            return Err(damaged(
+                "its tiles or scan line blocks are too large".into(),
+            ));
         }
         if header.deep || !single {
-            return Err(damaged("deep data and mip maps are not read".into()));
+            return Err(damaged("deep data and mip maps are not supported".into()));
         }
     }
     if tiled { check_tiles(bytes) } else { Ok(()) }
@@ -130,7 +134,7 @@ fn check_tiles(bytes: &[u8]) -> Result<(), HeightmapError> {
         if let CompressedBlock::Tile(tile) = chunk.compressed_block
             && tile.coordinates.level_index != ::exr::math::Vec2(0, 0)
         {
-            return Err(damaged("a tile is none of the picture's".into()));
+            return Err(damaged("a tile belongs to another resolution level".into()));
         }
     }
     Ok(())
@@ -139,7 +143,7 @@ fn check_tiles(bytes: &[u8]) -> Result<(), HeightmapError> {
 fn size_of(size: ::exr::math::Vec2<usize>) -> Result<UVec2, HeightmapError> {
     match (u32::try_from(size.0), u32::try_from(size.1)) {
         (Ok(x), Ok(y)) => Ok(UVec2::new(x, y)),
-        _ => Err(damaged("its size is beyond all bounds".into())),
+        _ => Err(damaged("its size does not fit into 32 bits".into())),
     }
 }
 
@@ -150,11 +154,15 @@ fn damaged(reason: String) -> HeightmapError {
     }
 }
 
-pub(super) fn write(size: UVec2, values: Vec<f32>, note: &Note) -> Result<Vec<u8>, HeightmapError> {
+pub(super) fn write(
+    size: UVec2,
+    values: Vec<f32>,
+    metadata: &Metadata,
+) -> Result<Vec<u8>, HeightmapError> {
     let mut attributes = LayerAttributes::default();
-    if !note.is_empty() {
-        let text = AttributeValue::Text(Text::from(note.to_string().as_str()));
-        attributes.other.insert(Text::from(note::KEY), text);
+    if !metadata.is_empty() {
+        let text = AttributeValue::Text(Text::from(metadata.to_string().as_str()));
+        attributes.other.insert(Text::from(metadata::KEY), text);
     }
     let channel = AnyChannel::new("Y", FlatSamples::F32(values));
     let layer = Layer::new(

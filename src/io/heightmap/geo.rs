@@ -1,5 +1,5 @@
-//! What a GeoTIFF says of its cells: how large, in which unit, and which number
-//! stands for no value.
+//! What a GeoTIFF says about its cells: how large, in which unit, and which number
+//! marks cells without a value.
 
 use super::HeightmapError;
 use ::tiff::{
@@ -12,10 +12,10 @@ use std::io::{Read, Seek};
 const MODEL_TYPE: u16 = 1024;
 const LINEAR_UNITS: u16 = 3076;
 /// Most entries of the directory that are looked at, four numbers each.
-const MOST_KEYS: usize = 256;
+const MAX_KEYS: usize = 256;
 
-/// Side of a cell, if the file knows it in metres. Where `any_shape` is set,
-/// cells that are not square are no error. units: m
+/// Side of a cell, if the file knows it in metres. With `any_shape`,
+/// cells that are not square are accepted. units: m
 pub(super) fn cell_size<R: Read + Seek>(
     decoder: &mut Decoder<R>,
     any_shape: bool,
@@ -33,10 +33,10 @@ pub(super) fn cell_size<R: Read + Seek>(
         None | Some(9001) => 1.0,
         Some(9002) => 0.3048,
         Some(9003) => 1200.0 / 3937.0,
-        // A unit of its own.
+        // A user-defined unit.
         Some(_) => return Ok(None),
     };
-    // Degrees are no metres.
+    // A geographic model: its unit is degrees, not metres.
     if key(MODEL_TYPE) == Some(2) {
         return Ok(None);
     }
@@ -53,7 +53,7 @@ pub(super) fn cell_size<R: Read + Seek>(
     Ok(Some(x as f32))
 }
 
-/// The number that stands for no value.
+/// The number that marks cells without a value.
 pub(super) fn no_data<R: Read + Seek>(decoder: &mut Decoder<R>) -> Option<f32> {
     let Some(Value::Ascii(text)) = tag(decoder, Tag::GdalNodata) else {
         return None;
@@ -67,12 +67,12 @@ fn keys<R: Read + Seek>(decoder: &mut Decoder<R>) -> Vec<[u16; 4]> {
     let Some(Value::List(numbers)) = tag(decoder, Tag::GeoKeyDirectoryTag) else {
         return Vec::new();
     };
-    let numbers = numbers.into_iter().take(4 * MOST_KEYS);
+    let numbers = numbers.into_iter().take(4 * MAX_KEYS);
     let numbers: Vec<u16> = numbers.map_while(|v| v.into_u16().ok()).collect();
     numbers.as_chunks::<4>().0.to_vec()
 }
 
-/// A tag that need not be there, and that may be nonsense.
+/// A tag that may be missing or invalid.
 fn tag<R: Read + Seek>(decoder: &mut Decoder<R>, tag: Tag) -> Option<Value> {
     decoder.find_tag(tag).ok().flatten()
 }

@@ -4,11 +4,11 @@ mod asset;
 mod error;
 mod exr;
 mod geo;
-mod note;
+mod hillshade;
+mod metadata;
 mod options;
 mod png;
 mod raw;
-mod relief;
 mod tiff;
 
 pub use asset::{HeightmapLoader, HeightmapPlugin};
@@ -22,18 +22,18 @@ use crate::{
 };
 use bevy::{asset::Asset, math::UVec2, reflect::TypePath};
 use core::ops::RangeInclusive;
-use note::Note;
+use metadata::Metadata;
 use std::{
     io::Write,
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
 };
 
-/// No file of a heightmap is longer: four 32-bit channels of the largest land.
-const MOST_BYTES: u64 = 16 * (Grid::MAX_SIDE as u64) * (Grid::MAX_SIDE as u64);
-/// No compression of these formats packs more into a byte (LZW of zeros comes
+/// Largest file: four 32-bit channels of the largest grid. units: bytes
+const MAX_BYTES: u64 = 16 * (Grid::MAX_SIDE as u64) * (Grid::MAX_SIDE as u64);
+/// Most bytes that a byte of a compressed file can unpack to (LZW of zeros comes
 /// nearest). What declares more than that cannot be in the file.
-const MOST_PACKED: u64 = 4096;
+const MAX_COMPRESSION_RATIO: u64 = 4096;
 
 /// A grid of numbers: heights, depths or any mask, row by row from the north
 /// (world −Z), each from the west (−X). It is an asset, too: see
@@ -66,13 +66,13 @@ impl Heightmap {
     }
 
     /// The elevation of a terrain's ground. units: m
-    pub fn of_ground(terrain: &Terrain) -> Self {
+    pub fn from_ground(terrain: &Terrain) -> Self {
         Self::of(terrain, terrain.ground_heights())
     }
 
     /// A layer of a terrain. Where there is no hardness map, hardness is 0, and
     /// so is lava where there is none.
-    pub fn of_layer(terrain: &Terrain, layer: Layer) -> Self {
+    pub fn from_layer(terrain: &Terrain, layer: Layer) -> Self {
         let values = match layer {
             Layer::Bedrock => terrain.bedrock().to_vec(),
             Layer::Soil => terrain.soil().to_vec(),
@@ -90,9 +90,9 @@ impl Heightmap {
         Self::of(terrain, values)
     }
 
-    /// A mask, in its [unit](Mask::unit). None if it is not among those kept, or
-    /// they have seen no terrain yet.
-    pub fn of_mask(masks: &TerrainMasks, mask: Mask) -> Option<Self> {
+    /// A mask, in its [unit](Mask::unit). `None` if it is not computed, or no terrain
+    /// has been seen yet.
+    pub fn from_mask(masks: &TerrainMasks, mask: Mask) -> Option<Self> {
         let (grid, field) = (masks.grid()?, masks.field(mask)?);
         Some(Self {
             size: grid.size(),
@@ -126,14 +126,14 @@ impl Heightmap {
         Ok(Terrain::from_heights(self.size, cell_size, self.values)?)
     }
 
-    /// The values, as a layer of a terrain or a weight map of rain, if they are
-    /// as many along both sides as that terrain's cells.
+    /// The values, as a layer of a terrain or a weight map of rain, if the map has the
+    /// size of that terrain's grid.
     ///
     /// # Errors
     /// When the sizes differ.
     pub fn into_layer(self, grid: &Grid) -> Result<Vec<f32>, HeightmapError> {
         if self.size != grid.size() {
-            return Err(HeightmapError::OtherSize {
+            return Err(HeightmapError::SizeMismatch {
                 found: self.size,
                 expected: grid.size(),
             });
@@ -144,12 +144,12 @@ impl Heightmap {
     /// Reads a file's bytes.
     ///
     /// # Errors
-    /// When the bytes are no such file, or the options do not suffice to make
-    /// metres of its numbers.
+    /// When the bytes are not a file of that format, or the options do not say how to
+    /// turn its numbers into metres.
     pub fn read(bytes: &[u8], options: &HeightmapOptions) -> Result<Self, HeightmapError> {
         let format = match options.format {
             Some(format) => format,
-            None => HeightmapFormat::of_bytes(bytes).ok_or(HeightmapError::UnknownFormat)?,
+            None => HeightmapFormat::from_bytes(bytes).ok_or(HeightmapError::UnknownFormat)?,
         };
         options.check()?;
         let decoded = match format {
@@ -164,8 +164,8 @@ impl Heightmap {
         decoded.into_map(options)
     }
 
-    /// Reads a file. Where the options name no format, its first bytes tell, or
-    /// [its name](HeightmapFormat::of_name).
+    /// Reads a file. Where the options name no format, its first bytes decide, then
+    /// [its extension](HeightmapFormat::from_path).
     ///
     /// # Errors
     /// When the file cannot be read; otherwise as [`read`](Self::read).
@@ -174,22 +174,22 @@ impl Heightmap {
         options: &HeightmapOptions,
     ) -> Result<Self, HeightmapError> {
         let path = path.as_ref();
-        let bytes = atomic::read(path, MOST_BYTES).map_err(|error| HeightmapError::File {
+        let bytes = atomic::read(path, MAX_BYTES).map_err(|error| HeightmapError::File {
             path: path.into(),
             error,
         })?;
         Self::read_named(path, &bytes, options)
     }
 
-    /// Reads the bytes of a file whose name may tell its format.
+    /// Reads the bytes of a file whose extension may tell its format.
     fn read_named(
         path: &Path,
         bytes: &[u8],
         options: &HeightmapOptions,
     ) -> Result<Self, HeightmapError> {
         let format = options.format.or_else(|| {
-            let by_content = HeightmapFormat::of_bytes(bytes);
-            by_content.or_else(|| HeightmapFormat::of_name(path))
+            let by_content = HeightmapFormat::from_bytes(bytes);
+            by_content.or_else(|| HeightmapFormat::from_path(path))
         });
         Self::read(bytes, &HeightmapOptions { format, ..*options })
     }
@@ -202,8 +202,7 @@ impl Heightmap {
     /// alone), and a range goes to 0 … 1.
     ///
     /// # Errors
-    /// When the map has no proper size, or a value is not finite or lies out of
-    /// range.
+    /// When the map's size is invalid, or a value is not finite or out of range.
     pub fn write(
         &self,
         format: HeightmapFormat,
@@ -211,24 +210,24 @@ impl Heightmap {
     ) -> Result<Vec<u8>, HeightmapError> {
         self.check()?;
         vertical.check()?;
-        let note = Note {
+        let metadata = Metadata {
             vertical: Some(vertical),
             cell_size: self.cell_size,
         };
         match format {
-            HeightmapFormat::Png16 => png::write(self.size, &self.whole(vertical)?, &note),
+            HeightmapFormat::Png16 => png::write(self.size, &self.whole(vertical)?, &metadata),
             HeightmapFormat::Raw16(endian) => Ok(raw::write16(&self.whole(vertical)?, endian)),
             HeightmapFormat::Raw32(endian) => Ok(raw::write32(&self.floats(vertical)?, endian)),
-            HeightmapFormat::Exr => exr::write(self.size, self.floats(vertical)?, &note),
+            HeightmapFormat::Exr => exr::write(self.size, self.floats(vertical)?, &metadata),
             HeightmapFormat::Tiff16 => tiff::write::<::tiff::encoder::colortype::Gray16>(
                 self.size,
                 &self.whole(vertical)?,
-                &note,
+                &metadata,
             ),
             HeightmapFormat::Tiff32 => tiff::write::<::tiff::encoder::colortype::Gray32Float>(
                 self.size,
                 &self.floats(vertical)?,
-                &note,
+                &metadata,
             ),
         }
     }
@@ -257,7 +256,7 @@ impl Heightmap {
         check_size(self.size)?;
         let expected = cells(self.size) as usize;
         if self.values.len() != expected {
-            return Err(HeightmapError::Length {
+            return Err(HeightmapError::LengthMismatch {
                 found: self.values.len(),
                 expected,
                 size: self.size,
@@ -280,7 +279,7 @@ impl Heightmap {
                 !(0.0..=65_535.0).contains(&((f64::from(*value) - lowest) / step).round())
             };
             let index = self.values.iter().position(outside).unwrap_or_default();
-            self.value_error(index, format!("the file holds {lowest} to {highest}"))
+            self.value_error(index, format!("the file can hold {lowest} to {highest}"))
         })
     }
 
@@ -292,7 +291,9 @@ impl Heightmap {
         let floats: Vec<f32> = floats.collect();
         match floats.iter().position(|value| !value.is_finite()) {
             None => Ok(floats),
-            Some(index) => Err(self.value_error(index, "it is too large for the scale".into())),
+            Some(index) => {
+                Err(self.value_error(index, "too large for the vertical scale or range".into()))
+            }
         }
     }
 
@@ -318,38 +319,41 @@ fn check_finite(size: UVec2, values: &[f32]) -> Result<(), HeightmapError> {
             size,
             index,
             values[index],
-            "it is no number".into(),
+            "expected a finite number".into(),
         )),
     }
 }
 
-/// What a file holds, before it is made metres.
+/// What a file holds, before it is turned into metres.
 struct Decoded {
     size: UVec2,
     /// The file's own numbers. Those of 32 bits are rounded.
     values: Vec<f32>,
-    /// What whole numbers of the file can be; floats have none.
+    /// The range of a file of whole numbers; `None` for floats.
     whole: Option<RangeInclusive<f64>>,
-    note: Note,
-    /// The number that stands for no value.
+    metadata: Metadata,
+    /// The number that marks cells without a value.
     no_data: Option<f32>,
 }
 
 impl Decoded {
     fn into_map(self, options: &HeightmapOptions) -> Result<Heightmap, HeightmapError> {
         let Self {
-            size, whole, note, ..
+            size,
+            whole,
+            metadata,
+            ..
         } = self;
         if let Some(expected) = options.size
             && expected != size
         {
-            return Err(HeightmapError::OtherSize {
+            return Err(HeightmapError::SizeMismatch {
                 found: size,
                 expected,
             });
         }
         let mut values = self.values;
-        let vertical = match (options.vertical.or(note.vertical), &whole) {
+        let vertical = match (options.vertical.or(metadata.vertical), &whole) {
             (Some(vertical), _) => vertical,
             (None, None) => Vertical::METRES,
             (None, Some(_)) => return Err(HeightmapError::NeedsRange),
@@ -363,19 +367,22 @@ impl Decoded {
             *value = match (missing, options.no_data) {
                 (true, Some(instead)) => instead,
                 (true, None) => {
-                    let reason = "it stands for no value; `no_data` can fill it".into();
+                    let reason =
+                        "the file has no value here; set `HeightmapOptions::no_data` to fill \
+                                  such cells"
+                            .into();
                     return Err(value_error(size, index, *value, reason));
                 }
                 (false, _) if metres.is_finite() => metres,
                 (false, _) => {
-                    let reason = "it is no finite height".into();
+                    let reason = "expected a finite height".into();
                     return Err(value_error(size, index, *value, reason));
                 }
             };
         }
-        let cell_size = options.cell_size.or(note.cell_size);
+        let cell_size = options.cell_size.or(metadata.cell_size);
         if let Some(cell_size) = cell_size {
-            // Says what a terrain would say.
+            // Gives the error that a terrain would give.
             Grid::new(size, cell_size)?;
         }
         Ok(Heightmap {
@@ -401,8 +408,8 @@ fn check_size(size: UVec2) -> Result<(), HeightmapError> {
     Ok(())
 }
 
-/// Checks what a file declares before there is room made for it: a proper size,
-/// and no more bytes than a file of this length, or any, can hold.
+/// Checks what a file declares before memory is taken for it: a valid size, and no
+/// more bytes than a file of this length, or any, can hold.
 fn check_declared(
     size: UVec2,
     declared: u64,
@@ -410,14 +417,14 @@ fn check_declared(
     format: &'static str,
 ) -> Result<(), HeightmapError> {
     check_size(size)?;
-    if declared > MOST_BYTES {
-        let reason = format!("it declares {declared} bytes of cells");
+    if declared > MAX_BYTES {
+        let reason = format!("it declares {declared} bytes of cells, the limit is {MAX_BYTES}");
         return Err(HeightmapError::Damaged { format, reason });
     }
-    let holds = (file_length as u64).saturating_mul(MOST_PACKED);
+    let holds = (file_length as u64).saturating_mul(MAX_COMPRESSION_RATIO);
     if declared > holds {
         let reason = format!(
-            "it declares {} × {} cells, but it is only {file_length} bytes long",
+            "truncated: it declares {} × {} cells, but has only {file_length} bytes",
             size.x, size.y
         );
         return Err(HeightmapError::Damaged { format, reason });
@@ -425,13 +432,13 @@ fn check_declared(
     Ok(())
 }
 
-/// Runs a decoder. Some have assertions of their own about what is in a file.
+/// Runs a decoder. Some panic on files that break their assumptions.
 fn guarded<T>(
     format: &'static str,
     decode: impl FnOnce() -> Result<T, HeightmapError>,
 ) -> Result<T, HeightmapError> {
     catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
-        let reason = "the decoder gave up".into();
+        let reason = "the decoder panicked on its content".into();
         Err(HeightmapError::Damaged { format, reason })
     })
 }

@@ -6,21 +6,21 @@ use core::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Which byte of a number comes first.
+/// Byte order of numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Endian {
-    /// The lowest; so almost all programs write RAW files.
+    /// The lowest byte first, as almost all programs write RAW files.
     #[default]
     Little,
-    /// The highest.
+    /// The highest byte first.
     Big,
 }
 
-/// A file format. Reading takes any kind of PNG, EXR and TIFF that is named:
-/// also 8 bits, and of colors the first channel (red), without alpha.
+/// A file format. Reading accepts any kind of PNG, EXR and TIFF: also of 8 bits, and
+/// of color images the first channel (red), without alpha.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HeightmapFormat {
-    /// Grey PNG of 16 bits.
+    /// Gray PNG of 16 bits.
     Png16,
     /// 16-bit numbers without any header: `.r16`, `.raw`.
     Raw16(Endian),
@@ -29,15 +29,15 @@ pub enum HeightmapFormat {
     /// OpenEXR, 32-bit floats in a channel `Y`. Reading takes `Y`, else `R`, else
     /// the first channel.
     Exr,
-    /// Grey TIFF of 16 bits. Reading takes any TIFF.
+    /// Gray TIFF of 16 bits. Reading takes any TIFF.
     Tiff16,
-    /// Grey TIFF of 32-bit floats. Reading takes any TIFF.
+    /// Gray TIFF of 32-bit floats. Reading takes any TIFF.
     Tiff32,
 }
 
 impl HeightmapFormat {
     /// The format of a file that begins like this.
-    pub(super) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x89, b'P', b'N', b'G', ..] => Some(Self::Png16),
             [0x76, 0x2f, 0x31, 0x01, ..] => Some(Self::Exr),
@@ -46,9 +46,9 @@ impl HeightmapFormat {
         }
     }
 
-    /// The format that a file's name stands for: `.png`, `.exr`, `.tif` and
+    /// The format by a file's extension: `.png`, `.exr`, `.tif` and
     /// `.tiff` (of floats), `.r16` and `.raw`, `.r32` and `.r32f` (little-endian).
-    pub fn of_name(path: impl AsRef<Path>) -> Option<Self> {
+    pub fn from_path(path: impl AsRef<Path>) -> Option<Self> {
         let extension = path.as_ref().extension()?.to_str()?.to_ascii_lowercase();
         match extension.as_str() {
             "png" => Some(Self::Png16),
@@ -61,23 +61,23 @@ impl HeightmapFormat {
     }
 }
 
-/// Heights from here to there. units: m
+/// A range of heights. units: m
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VerticalRange {
-    /// Height of the least number. units: m
+    /// Height of the smallest number. units: m
     pub lowest: f32,
-    /// Height of the greatest number. units: m
+    /// Height of the largest number. units: m
     pub highest: f32,
 }
 
 impl VerticalRange {
-    /// From here to there. units: m
+    /// A range from the lowest to the highest height. units: m
     pub fn new(lowest: f32, highest: f32) -> Self {
         Self { lowest, highest }
     }
 
-    /// The least range that holds all values; a metre high where they are alike.
-    pub fn of(values: &[f32]) -> Self {
+    /// The smallest range that holds all values; a metre high where they are equal.
+    pub fn from_values(values: &[f32]) -> Self {
         let lowest = values.iter().copied().fold(f32::INFINITY, f32::min);
         let highest = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         if lowest < highest {
@@ -91,13 +91,13 @@ impl VerticalRange {
     }
 }
 
-/// How a file's numbers and heights belong together.
+/// How a file's numbers are turned into heights and back.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Vertical {
-    /// The least number of the file's kind (0) is the lowest height, the greatest
-    /// (65 535 of 16 bits, 1 of floats) is the highest.
+    /// The smallest number that the file can hold (0) is the lowest height, the largest
+    /// (65 535 for 16 bits, 1 for floats) the highest.
     Range(VerticalRange),
-    /// So many metres for one: 1 where a file holds metres, 0.3048 for feet.
+    /// Metres per unit: 1 where a file holds metres, 0.3048 for feet.
     Scale(f32),
 }
 
@@ -111,14 +111,16 @@ impl Vertical {
             Self::Range(VerticalRange { lowest, highest }) => {
                 let within = |height: f32| (-1e9..=1e9).contains(&height);
                 if !(within(lowest) && within(highest) && lowest < highest) {
-                    let reason =
-                        format!("{lowest} m to {highest} m; it must rise, and lie within ±1e9 m");
+                    let reason = format!(
+                        "expected lowest < highest, both within ±1e9 m, found {lowest} m to \
+                         {highest} m"
+                    );
                     return wrong("range", reason);
                 }
             }
             Self::Scale(scale) => {
                 if !(1e-9..=1e9).contains(&scale) {
-                    let reason = format!("{scale} m for one; it must be 1e-9 to 1e9");
+                    let reason = format!("expected 1e-9 to 1e9 metres per unit, found {scale}");
                     return wrong("scale", reason);
                 }
             }
@@ -126,7 +128,7 @@ impl Vertical {
         Ok(())
     }
 
-    /// Height of the number 0, and metres for one, in a file of these numbers.
+    /// Height of the number 0, and metres per unit, in a file of these numbers.
     pub(super) fn steps(&self, numbers: &RangeInclusive<f64>) -> (f64, f64) {
         match *self {
             Self::Scale(scale) => (0.0, scale.into()),
@@ -145,13 +147,13 @@ impl From<VerticalRange> for Vertical {
     }
 }
 
-/// What a file does not say itself. It is the asset loader's settings, too.
+/// What a file does not say itself. These are the asset loader's settings, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HeightmapOptions {
-    /// The format; RAW files need it, others tell it themselves.
+    /// The format. RAW files need it; others are recognized by their first bytes.
     pub format: Option<HeightmapFormat>,
-    /// Cells along x and y: RAW files need it, others must be so.
+    /// Cells along x and y. RAW files need it; for others it is the size expected.
     pub size: Option<UVec2>,
     /// How numbers become metres. Files of whole numbers need it, unless this
     /// crate wrote them; floats are metres otherwise.
@@ -171,7 +173,7 @@ impl HeightmapOptions {
         match self.no_data {
             Some(height) if !height.is_finite() => Err(HeightmapError::Vertical {
                 what: "no_data",
-                reason: format!("{height} is no height"),
+                reason: format!("expected a finite height, found {height}"),
             }),
             _ => Ok(()),
         }

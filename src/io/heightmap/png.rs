@@ -1,6 +1,6 @@
 //! PNG files.
 
-use super::{Decoded, HeightmapError, Note, cells, check_declared, note};
+use super::{Decoded, HeightmapError, Metadata, cells, check_declared, metadata};
 use ::png::{BitDepth, ColorType, Decoder, Encoder, Limits, Transformations};
 use bevy::math::UVec2;
 use std::io::Cursor;
@@ -34,7 +34,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Decoded, HeightmapError> {
     if length as u64 > cells(size) * 8 {
         return Err(HeightmapError::Damaged {
             format: PNG,
-            reason: "its rows are too long".into(),
+            reason: "its rows are longer than four channels of 16 bits".into(),
         });
     }
     let mut pixels = vec![0; length];
@@ -42,7 +42,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Decoded, HeightmapError> {
     if (frame.width, frame.height) != (size.x, size.y) {
         return Err(HeightmapError::Damaged {
             format: PNG,
-            reason: "its first picture is not the whole".into(),
+            reason: format!(
+                "its first frame has {} × {} pixels, expected {} × {}",
+                frame.width, frame.height, size.x, size.y
+            ),
         });
     }
     // The first channel, the highest byte first.
@@ -53,18 +56,22 @@ pub(super) fn read(bytes: &[u8]) -> Result<Decoded, HeightmapError> {
         [] => 0.0,
     });
     let texts = &reader.info().uncompressed_latin1_text;
-    let text = texts.iter().find(|text| text.keyword == note::KEY);
+    let text = texts.iter().find(|text| text.keyword == metadata::KEY);
     let greatest = if sample == 2 { 65_535.0 } else { 255.0 };
     Ok(Decoded {
         size,
         values: values.collect(),
         whole: Some(0.0..=greatest),
-        note: text.map_or(Note::default(), |text| Note::parse(&text.text)),
+        metadata: text.map_or(Metadata::default(), |text| Metadata::parse(&text.text)),
         no_data: None,
     })
 }
 
-pub(super) fn write(size: UVec2, values: &[u16], note: &Note) -> Result<Vec<u8>, HeightmapError> {
+pub(super) fn write(
+    size: UVec2,
+    values: &[u16],
+    metadata: &Metadata,
+) -> Result<Vec<u8>, HeightmapError> {
     let failed = |error: ::png::EncodingError| HeightmapError::Encoder {
         format: PNG,
         reason: error.to_string(),
@@ -73,8 +80,8 @@ pub(super) fn write(size: UVec2, values: &[u16], note: &Note) -> Result<Vec<u8>,
     let mut encoder = Encoder::new(&mut bytes, size.x, size.y);
     encoder.set_color(ColorType::Grayscale);
     encoder.set_depth(BitDepth::Sixteen);
-    if !note.is_empty() {
-        let text = encoder.add_text_chunk(note::KEY.into(), note.to_string());
+    if !metadata.is_empty() {
+        let text = encoder.add_text_chunk(metadata::KEY.into(), metadata.to_string());
         text.map_err(failed)?;
     }
     let mut writer = encoder.write_header().map_err(failed)?;

@@ -1,6 +1,6 @@
 //! RAW files: numbers row by row, and nothing else.
 
-use super::{Decoded, Endian, HeightmapError, Note, cells, check_size};
+use super::{Decoded, Endian, HeightmapError, Metadata, cells, check_size};
 use bevy::math::UVec2;
 
 pub(super) fn read16(
@@ -48,7 +48,7 @@ fn read<const N: usize>(
         size,
         values: bytes.as_chunks::<N>().0.iter().map(number).collect(),
         whole,
-        note: Note::default(),
+        metadata: Metadata::default(),
         no_data: None,
     })
 }

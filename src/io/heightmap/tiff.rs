@@ -1,6 +1,6 @@
 //! TIFF files, also GeoTIFF.
 
-use super::{Decoded, HeightmapError, Note, cells, check_declared, geo, guarded, note};
+use super::{Decoded, HeightmapError, Metadata, cells, check_declared, geo, guarded, metadata};
 use crate::terrain::Grid;
 use ::tiff::{
     TiffError,
@@ -14,9 +14,9 @@ use std::io::Cursor;
 
 const TIFF: &str = "TIFF";
 /// Channels that a file may have: a row of a tile is unpacked with all of them.
-const MOST_CHANNELS: u64 = 64;
+const MAX_CHANNELS: u64 = 64;
 
-/// Where `any_shape` is set, cells that are not square are no error.
+/// With `any_shape`, cells that are not square are accepted.
 pub(super) fn read(bytes: &[u8], any_shape: bool) -> Result<Decoded, HeightmapError> {
     guarded(TIFF, || decode(bytes, any_shape))
 }
@@ -31,21 +31,23 @@ fn decode(bytes: &[u8], any_shape: bool) -> Result<Decoded, HeightmapError> {
     let declared = cells(size).saturating_mul(per_cell);
     check_declared(size, declared, bytes.len(), TIFF)?;
     if let ::tiff::ColorType::Palette(_) = color {
-        return Err(wrong("pictures with a palette are not read"));
+        return Err(wrong("images with a palette are not supported"));
     }
     if !matches!(color.bit_depth(), 8 | 16 | 32 | 64) {
-        return Err(wrong("only numbers of 8, 16, 32 and 64 bits are read"));
+        return Err(wrong(
+            "unsupported bits per sample: expected 8, 16, 32 or 64",
+        ));
     }
-    // Extra samples of a pixel are none of the color's.
+    // The color type does not count a pixel's extra samples.
     let samples = decoder.find_tag_unsigned::<u64>(Tag::SamplesPerPixel);
-    if samples.map_err(damaged)?.unwrap_or(1) > MOST_CHANNELS {
+    if samples.map_err(damaged)?.unwrap_or(1) > MAX_CHANNELS {
         return Err(wrong("it has more than 64 channels"));
     }
     // A strip or tile may reach beyond the picture, but not by much. Strips may
     // also be declared to have all rows that there can be.
     let (wide, _) = decoder.chunk_dimensions();
     if wide > 2 * Grid::MAX_SIDE {
-        return Err(wrong("its tiles are too wide"));
+        return Err(wrong("its tiles are wider than twice the largest grid"));
     }
     let room = usize::try_from(declared).unwrap_or(usize::MAX);
     let mut limits = Limits::default();
@@ -54,27 +56,27 @@ fn decode(bytes: &[u8], any_shape: bool) -> Result<Decoded, HeightmapError> {
     limits.intermediate_buffer_size = room.saturating_add(1 << 24);
     let mut decoder = decoder.with_limits(limits);
 
-    let note = match decoder.find_tag(Tag::ImageDescription) {
-        Ok(Some(Value::Ascii(text))) => match text.strip_prefix(note::KEY) {
-            Some(text) => Note::parse(text.trim_matches(['\0', ' '])),
-            None => Note::default(),
+    let metadata = match decoder.find_tag(Tag::ImageDescription) {
+        Ok(Some(Value::Ascii(text))) => match text.strip_prefix(metadata::KEY) {
+            Some(text) => Metadata::parse(text.trim_matches(['\0', ' '])),
+            None => Metadata::default(),
         },
-        _ => Note::default(),
+        _ => Metadata::default(),
     };
     let cell_size = geo::cell_size(&mut decoder, any_shape)?;
     let no_data = geo::no_data(&mut decoder);
     let pixels = decoder.read_image().map_err(damaged)?;
     let (values, whole) = first_channel(pixels, size)?;
     if values.len() as u64 != cells(size) {
-        return Err(wrong("it has not all cells"));
+        return Err(wrong("it has fewer values than cells"));
     }
     Ok(Decoded {
         size,
         values,
         whole,
-        note: Note {
-            cell_size: note.cell_size.or(cell_size),
-            ..note
+        metadata: Metadata {
+            cell_size: metadata.cell_size.or(cell_size),
+            ..metadata
         },
         no_data,
     })
@@ -106,7 +108,7 @@ fn first_channel(
         DecodingResult::F16(v) => (pick(&v, size, |v| v.to_f32()), None),
         DecodingResult::F32(v) => (pick(&v, size, |v| v), None),
         DecodingResult::F64(v) => (pick(&v, size, |v| v as f32), None),
-        _ => return Err(wrong("whole numbers of 64 bits are not read")),
+        _ => return Err(wrong("64-bit integers are not supported")),
     })
 }
 
@@ -127,7 +129,7 @@ fn wrong(reason: &str) -> HeightmapError {
 pub(super) fn write<C: ColorType>(
     size: UVec2,
     values: &[C::Inner],
-    note: &Note,
+    metadata: &Metadata,
 ) -> Result<Vec<u8>, HeightmapError>
 where
     [C::Inner]: TiffValue,
@@ -137,13 +139,13 @@ where
         let encoder = TiffEncoder::new(bytes)?;
         let mut encoder = encoder.with_compression(Compression::Deflate(DeflateLevel::Fast));
         let mut image = encoder.new_image::<C>(size.x, size.y)?;
-        if !note.is_empty() {
-            let text = format!("{} {note}", note::KEY);
+        if !metadata.is_empty() {
+            let text = format!("{} {metadata}", metadata::KEY);
             image
                 .encoder()
                 .write_tag(Tag::ImageDescription, text.as_str())?;
         }
-        if let Some(cell_size) = note.cell_size {
+        if let Some(cell_size) = metadata.cell_size {
             let side = f64::from(cell_size);
             let scale = [side, side, 0.0];
             image

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The body's words are shuffled piece by piece: first the lowest bytes of all
-//! words of a piece, then the next, and so on. Heights of neighbours differ in
+//! words of a piece, then the next, and so on. Heights of neighbors differ in
 //! their low bytes only, so the high ones pack well.
 
 use super::SaveError;
@@ -26,9 +26,9 @@ pub(super) const VERSION: u32 = 1;
 const PREFIX: usize = 24;
 const CHECKSUM: usize = 8;
 /// Longest header. It holds settings and springs, no planes.
-const MOST_HEADER: usize = 16 << 20;
+const MAX_HEADER: usize = 16 << 20;
 /// LZ4 packs no more into a byte.
-const MOST_PACKED: u64 = 256;
+const MAX_COMPRESSION_RATIO: u64 = 256;
 /// Words shuffled at a time.
 const PIECE: usize = 1 << 14;
 
@@ -71,14 +71,14 @@ pub(super) fn open(bytes: &[u8]) -> Result<Opened<'_>, SaveError> {
     let [.., a, b, c, d, e, f, g, h, i, j, k, l] = *prefix;
     let header_length = u32::from_le_bytes([a, b, c, d]) as usize;
     let body_length = u64::from_le_bytes([e, f, g, h, i, j, k, l]);
-    if header_length > MOST_HEADER {
+    if header_length > MAX_HEADER {
         return Err(SaveError::Damaged("its header is too long"));
     }
     let Some((header, body)) = content.split_at_checked(header_length) else {
         return Err(cut_off);
     };
     // Before there is room made for it.
-    if body_length > (body.len() as u64).saturating_mul(MOST_PACKED) {
+    if body_length > (body.len() as u64).saturating_mul(MAX_COMPRESSION_RATIO) {
         return Err(SaveError::Damaged("it declares more than it can hold"));
     }
     Ok(Opened {
@@ -151,9 +151,9 @@ pub(super) fn write<W: Write>(
     body_length: u64,
     body: impl FnOnce(&mut BodyWriter<CheckedWriter<W>>) -> io::Result<()>,
 ) -> Result<(), SaveError> {
-    if header.len() > MOST_HEADER {
+    if header.len() > MAX_HEADER {
         return Err(SaveError::Header(format!(
-            "it has {} bytes, {MOST_HEADER} at most are read",
+            "it has {} bytes, {MAX_HEADER} at most are read",
             header.len()
         )));
     }

@@ -3,7 +3,7 @@
 use super::{SaveError, SavedModel, SavedSettings, SavedSolverState, Spring};
 use crate::{
     forcing::{LavaSource, WaterSink, WaterSource},
-    models::meander::{MeanderingRiver, Stretch},
+    models::meander::{MeanderingRiver, RiverStretch},
     schedule::{Erosion, ErosionPace},
     terrain::{Borders, Grid, Ledger, TerrainParts},
 };
@@ -92,7 +92,7 @@ pub(super) struct RiverHeader {
     pub at: (f32, f32, f32),
     /// Quaternion: x, y, z, w.
     pub turned: (f32, f32, f32, f32),
-    pub stretch: Stretch,
+    pub stretch: RiverStretch,
     pub settings: MeanderingRiver,
     /// Older files have none: their rivers start anew.
     #[serde(default)]
@@ -104,7 +104,7 @@ pub(super) struct RiverHeader {
 #[serde(deny_unknown_fields)]
 pub(super) struct RunningHeader {
     pub place: Option<PlaceHeader>,
-    pub stretch: Option<Stretch>,
+    pub stretch: Option<RiverStretch>,
     pub settings: Option<MeanderingRiver>,
     /// Bytes of its memory.
     pub memory: u64,

@@ -29,7 +29,7 @@ use std::{
 };
 
 /// No file of a state is longer.
-const MOST_BYTES: u64 = 64 << 30;
+const MAX_BYTES: u64 = 64 << 30;
 
 /// Everything that erosion needs to go on: terrain, models with what they
 /// remember, rivers with all that they carry, weather, springs and clock.
@@ -230,7 +230,7 @@ impl SavedState {
     /// [`from_bytes`](Self::from_bytes).
     pub fn read_file(path: impl AsRef<Path>) -> Result<Self, SaveError> {
         let path = path.as_ref();
-        let bytes = atomic::read(path, MOST_BYTES).map_err(|error| SaveError::File {
+        let bytes = atomic::read(path, MAX_BYTES).map_err(|error| SaveError::File {
             path: path.into(),
             error,
         })?;

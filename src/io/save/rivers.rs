@@ -8,7 +8,7 @@ use super::{
     read_bytes, write_bytes,
 };
 use crate::{
-    models::meander::{MeanderingRiver, RiverStretch, Rivers, Stretch},
+    models::meander::{MeanderingRiver, RiverStretch, Rivers, TerrainRiver},
     scene::SceneEntity,
     terrain::Terrain,
 };
@@ -21,7 +21,7 @@ pub(super) struct SavedRiver {
     /// Its `Transform` where it has no parent, otherwise its place in the world.
     at: Vec3,
     turned: Quat,
-    stretch: Stretch,
+    stretch: RiverStretch,
     settings: MeanderingRiver,
     /// Nothing before its first step.
     running: Option<SavedRunning>,
@@ -32,7 +32,7 @@ pub(super) struct SavedRiver {
 struct SavedRunning {
     /// Its own, where the entity's were changed since its last step.
     place: Option<Transform>,
-    stretch: Option<Stretch>,
+    stretch: Option<RiverStretch>,
     settings: Option<MeanderingRiver>,
     memory: Vec<u8>,
 }
@@ -45,7 +45,7 @@ impl SavedState {
     /// When it could not be loaded again.
     pub fn with_river(
         mut self,
-        river: &RiverStretch,
+        river: &TerrainRiver,
         terrain: &Terrain,
     ) -> Result<Self, SaveError> {
         let place = river.place();
@@ -64,16 +64,16 @@ impl SavedState {
 
     /// The rivers that ran, to go on with on the terrain that
     /// [`into_terrain`](Self::into_terrain) gives; or to
-    /// [write back](RiverStretch::write_back) into its layers.
+    /// [write back](TerrainRiver::write_back) into its layers.
     ///
     /// # Errors
     /// When a memory is not usable.
-    pub fn rivers(&self) -> Result<Vec<RiverStretch>, SaveError> {
+    pub fn rivers(&self) -> Result<Vec<TerrainRiver>, SaveError> {
         Ok(self.open_rivers()?.into_iter().flatten().collect())
     }
 
     /// For each river the one that runs there, if one does.
-    pub(super) fn open_rivers(&self) -> Result<Vec<Option<RiverStretch>>, SaveError> {
+    pub(super) fn open_rivers(&self) -> Result<Vec<Option<TerrainRiver>>, SaveError> {
         let rivers = self.rivers.iter();
         rivers.map(|river| river.open(&self.terrain)).collect()
     }
@@ -91,7 +91,7 @@ impl SavedRiver {
     }
 
     /// The river that runs there, if one does.
-    fn open(&self, terrain: &Terrain) -> Result<Option<RiverStretch>, SaveError> {
+    fn open(&self, terrain: &Terrain) -> Result<Option<TerrainRiver>, SaveError> {
         let Some(running) = &self.running else {
             return Ok(None);
         };
@@ -104,7 +104,7 @@ impl SavedRiver {
         // What is wrong is said better than by the memory.
         stretch.check_on(settings, &place, terrain.grid())?;
         let memory = &running.memory;
-        let river = RiverStretch::load_state(settings.clone(), stretch, &place, memory, terrain)?;
+        let river = TerrainRiver::load_state(settings.clone(), stretch, &place, memory, terrain)?;
         Ok(Some(river))
     }
 
@@ -126,7 +126,7 @@ impl SavedRiver {
     }
 
     /// A river that runs there on `terrain`, of which `copy` is saved.
-    fn running_as(&self, river: &RiverStretch, terrain: &Terrain, copy: &Terrain) -> SavedRunning {
+    fn running_as(&self, river: &TerrainRiver, terrain: &Terrain, copy: &Terrain) -> SavedRunning {
         let settings = river.river().settings();
         SavedRunning {
             place: Some(*river.place()).filter(|place| *place != self.place()),
@@ -200,7 +200,7 @@ pub(super) fn find_rivers(world: &mut World) -> Vec<(Entity, SavedRiver)> {
         (
             Entity,
             &'static MeanderingRiver,
-            &'static Stretch,
+            &'static RiverStretch,
             Option<&'static Transform>,
             Has<ChildOf>,
         ),

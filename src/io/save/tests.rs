@@ -8,7 +8,7 @@ use crate::{
         Solver,
         droplet::{DropletSolver, Droplets},
         lava::{Lava, LavaSolver},
-        meander::{MeanderingRiver, RiverStretch, Rivers, Stretch},
+        meander::{MeanderingRiver, RiverStretch, Rivers, TerrainRiver},
         pipe::{PipeModel, PipeSolver},
     },
 };
@@ -41,7 +41,7 @@ fn state() -> SavedState {
     let mut rain = RainSolver::new(rain, &grid).expect("valid");
     let mut lava = LavaSolver::new(Lava::default(), &grid).expect("valid");
     let (river, stretch, place) = small_river();
-    let mut river = RiverStretch::new(river, stretch, &place, &terrain).expect("valid");
+    let mut river = TerrainRiver::new(river, stretch, &place, &terrain).expect("valid");
     for _ in 0..3 {
         river.step(&mut terrain, 0.5);
         lava.step(&mut terrain, 0.5);
@@ -73,7 +73,7 @@ fn state() -> SavedState {
 }
 
 /// A river for a land of 26 m × 18 m.
-fn small_river() -> (MeanderingRiver, Stretch, Transform) {
+fn small_river() -> (MeanderingRiver, RiverStretch, Transform) {
     let settings = MeanderingRiver {
         radius: 2.0,
         reach: 2.0,
@@ -82,7 +82,7 @@ fn small_river() -> (MeanderingRiver, Stretch, Transform) {
         capacity: 2.0,
         ..MeanderingRiver::default()
     };
-    let stretch = Stretch {
+    let stretch = RiverStretch {
         length: 20.0,
         width: 12.0,
         inflow: 10.0,
@@ -278,7 +278,7 @@ fn rivers_of_older_files_start_anew() {
     };
     let (settings, stretch, _) = small_river();
     assert_eq!(app.world().get::<MeanderingRiver>(entity), Some(&settings));
-    assert_eq!(app.world().get::<Stretch>(entity), Some(&stretch));
+    assert_eq!(app.world().get::<RiverStretch>(entity), Some(&stretch));
     assert!(river.carried_water() > 0.0);
 }
 

@@ -26,7 +26,7 @@ impl SavedState {
     /// Edits that wait for a later step are not part of it: send them again. Nor
     /// are the history of edits and the [masks](crate::masks): after a load wear
     /// and deposit count from then, unless masks were written as
-    /// [heightmaps](crate::io::Heightmap::of_mask).
+    /// [heightmaps](crate::io::Heightmap::from_mask).
     ///
     /// Call it between steps: in any system of a frame, but not within
     /// [`ErosionStep`](crate::schedule::ErosionStep).
@@ -64,7 +64,7 @@ impl SavedState {
         let running = world.get_resource::<Rivers>();
         let is_there = |river: Entity| found.iter().any(|(entity, _)| *entity == river);
         let saved = match running {
-            Some(running) => running.written_back_but(terrain, is_there),
+            Some(running) => running.written_back_except(terrain, is_there),
             None => terrain.clone(),
         };
         let rivers = capture_rivers(found, running, terrain, &saved);

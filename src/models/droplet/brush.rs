@@ -1,4 +1,5 @@
-//! Spreads an amount of sediment over a disc of cells, in whole units.
+//! The erosion brush: spreads an amount of sediment over a disc of cells, in whole
+//! units.
 
 /// Lanes a row of weights is padded to, so that rows are added vector-wise.
 const LANES: usize = 4;
@@ -6,9 +7,10 @@ const LANES: usize = 4;
 /// Steps in which weights are summed up; a power of two.
 const WEIGHT_STEPS: f32 = 8_388_608.0;
 
-/// Cone-shaped weights that sum to one.
+/// The weights of a drop's erosion brush: a cone, in sum one. Not to be confused with the
+/// brush of an edit, [`Brush`](crate::forcing::edits::Brush).
 #[derive(Clone, Debug)]
-pub(super) struct Brush {
+pub(super) struct ErosionBrush {
     /// Cells from the center to the outermost row or column.
     reach: usize,
     /// Padded length of a row of weights.
@@ -16,12 +18,12 @@ pub(super) struct Brush {
     weights: Vec<f32>,
 }
 
-impl Brush {
+impl ErosionBrush {
     /// The largest reach: beyond it a brush could touch more than four tiles.
     pub const MAX_REACH: usize = 31;
 
     /// A brush of a radius in cells. One that is smaller than a cell still
-    /// covers the neighbours a little: a change of single cells makes spikes.
+    /// covers the neighbors a little: a change of single cells makes spikes.
     pub fn new(radius: f32) -> Self {
         let radius = radius.clamp(1.5, Self::MAX_REACH as f32 + 1.0);
         let reach = (radius.ceil() as usize - 1).max(1);
@@ -171,7 +173,7 @@ impl Brush {
 }
 
 /// `value` cut off to whole units, for 0 ≤ `value` < 2²¹: adding 1.5 · 2²³ puts
-/// the whole part into the lowest bits. A plain cast would not vectorise.
+/// the whole part into the lowest bits. A plain cast would not vectorize.
 #[inline(always)]
 fn whole_units(value: f32) -> i32 {
     const SHIFT: f32 = 12_582_912.0;
@@ -186,7 +188,7 @@ mod tests {
     #[test]
     fn stamp_adds_what_it_says_everywhere() {
         for radius in [0.1, 1.5, 2.0, 3.7, 9.0] {
-            let brush = Brush::new(radius);
+            let brush = ErosionBrush::new(radius);
             let size = (13, 7);
             let ground = vec![1.0; size.0 * size.1];
             for y in 0..size.1 {
@@ -205,7 +207,7 @@ mod tests {
 
     #[test]
     fn ground_below_the_floor_is_left_alone() {
-        let brush = Brush::new(3.0);
+        let brush = ErosionBrush::new(3.0);
         let size = (16, 16);
         let ground: Vec<f32> = (0..256).map(|i| (i % 16) as f32).collect();
         let mut plane = vec![0i32; 256];

@@ -14,7 +14,7 @@
 use crate::models::solver_state::{StateError, StateReader, StateWriter};
 use bevy::math::Vec2;
 
-/// The coarse grid has at most so many cells a side.
+/// Most cells along a side of the coarse grid.
 const MAX_SIDE: usize = 1024;
 
 /// Steps of height in which the flood rises.
@@ -200,46 +200,53 @@ impl Lakes {
         }
     }
 
-    /// Writes the lakes: they are older than the ground.
-    pub fn save_state(&self, memory: &mut StateWriter) {
-        memory.count(self.factor as u64);
-        memory.floats(&self.lowest.iter().map(|low| low.0).collect::<Vec<_>>());
+    /// Writes the lakes: they were found on an earlier ground, so they cannot be found
+    /// again.
+    pub fn save_state(&self, writer: &mut StateWriter) {
+        writer.count(self.factor as u64);
+        writer.floats(&self.lowest.iter().map(|low| low.0).collect::<Vec<_>>());
         let places = self.lowest.iter().map(|low| low.1);
-        memory.words(places.flat_map(|place| [place.x.to_bits(), place.y.to_bits()]));
-        memory.words(self.level.iter().map(|level| level.to_bits()));
-        memory.words(self.receiver.iter().copied());
-        memory.words(self.sill.iter().copied());
+        writer.words(places.flat_map(|place| [place.x.to_bits(), place.y.to_bits()]));
+        writer.words(self.level.iter().map(|level| level.to_bits()));
+        writer.words(self.receiver.iter().copied());
+        writer.words(self.sill.iter().copied());
     }
 
     /// Reads lakes of a `width` × `height` ground that
     /// [`save_state`](Self::save_state) wrote.
     pub fn load_state(
-        memory: &mut StateReader,
+        reader: &mut StateReader,
         (width, height): (usize, usize),
     ) -> Result<Self, StateError> {
-        let factor = memory.count()? as usize;
+        let factor = reader.count()? as usize;
         if factor == 0 {
             return Ok(Self::default());
         }
         let wide = width.div_ceil(factor);
         let cells = wide * height.div_ceil(factor);
         let few = wide <= MAX_SIDE && cells <= MAX_SIDE * MAX_SIDE;
-        memory.ensure(few, "there are too many lakes")?;
-        let heights = memory.floats(cells)?;
-        let places = memory.floats(2 * cells)?;
+        reader.ensure(few, "the map of lakes has too many cells")?;
+        let heights = reader.floats(cells)?;
+        let places = reader.floats(2 * cells)?;
         let places = places.as_chunks::<2>().0.iter().copied().map(Vec2::from);
         let last = Vec2::new((width - 1) as f32, (height - 1) as f32);
         let on_land = |place: Vec2| place.cmpge(Vec2::ZERO).all() && place.cmple(last).all();
         let all_on_land = places.clone().all(on_land);
-        memory.ensure(all_on_land, "a lake lies beyond the land")?;
-        let level: Vec<f32> = memory.words(cells)?.map(f32::from_bits).collect();
+        reader.ensure(
+            all_on_land,
+            "the lowest point of a lake lies outside the grid",
+        )?;
+        let level: Vec<f32> = reader.words(cells)?.map(f32::from_bits).collect();
         let levels_fit = level.iter().all(|level| *level < f32::INFINITY);
-        memory.ensure(levels_fit, "a lake has no level")?;
-        let receiver: Vec<u32> = memory.words(cells)?.collect();
-        let sill: Vec<u32> = memory.words(cells)?.collect();
+        reader.ensure(
+            levels_fit,
+            "the level of a lake is not a number or infinite",
+        )?;
+        let receiver: Vec<u32> = reader.words(cells)?.collect();
+        let sill: Vec<u32> = reader.words(cells)?.collect();
         let known = |cell: &u32| (*cell as usize) < cells;
         let all_known = receiver.iter().all(known) && sill.iter().all(known);
-        memory.ensure(all_known, "a lake spills out of the land")?;
+        reader.ensure(all_known, "a lake spills into a cell outside the grid")?;
         Ok(Self {
             factor,
             width: wide,

@@ -2,7 +2,7 @@
 //! and changed in place, sediment as a fraction of the water.
 //!
 //! ```text
-//! n  = Σ wᵢ·nᵢ  over 8 facets (0.15 axes, 0.10 diagonals), not renormalised
+//! n  = Σ wᵢ·nᵢ  over 8 facets (0.15 axes, 0.10 diagonals), not renormalized
 //! v += dt·n_xz / (ρ·V);  p += dt·v;  v *= 1 − μ·dt
 //! C  = max(0, V·|v|·(h_here − h_next));  q = C − s
 //! s += dt·Kd·q;  h_here −= dt·V·Kd·q;  V *= 1 − Ke·dt
@@ -135,7 +135,7 @@ pub(super) fn surface_normal(heights: &[f32], width: usize, cell: usize, scale: 
     const ROOT2: f32 = core::f32::consts::SQRT_2;
     let h = heights[cell];
     let rise = |other: usize| scale * (h - heights[other]);
-    // A facet's normal is (fall, 1, 0) normalised; on a diagonal the fall is
+    // A facet's normal is (fall, 1, 0) normalized; on a diagonal the fall is
     // shared by two axes and stands beside √2.
     let axis = |fall: f32| 0.15 * fall / (fall * fall + 1.0).sqrt();
     let diagonal = |fall: f32| {

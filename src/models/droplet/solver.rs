@@ -6,7 +6,7 @@ mod state;
 
 use super::{
     Droplets,
-    brush::Brush,
+    brush::ErosionBrush,
     lakes::Lakes,
     streams::{Passed, StreamCell},
     trace::{Bed, Physics, Scene, Sums, Traces, follow},
@@ -60,7 +60,7 @@ pub struct DropletSolver {
     /// Drops released so far: each draws its start from its own number.
     released: u64,
     published_steps: u64,
-    /// Fraction of a drop that earlier steps owe.
+    /// Fraction of a drop that earlier steps left over.
     due: f64,
 }
 
@@ -80,7 +80,7 @@ impl Solver for DropletSolver {
         &self.settings
     }
 
-    /// Streams found so far and the count of drops go on.
+    /// Keeps the streams found so far and the count of drops.
     fn set_settings(&mut self, settings: Droplets) -> Result<(), SettingsError> {
         check(&settings, &self.grid)?;
         self.settings = settings;
@@ -102,18 +102,18 @@ impl Solver for DropletSolver {
         Some(crate::gpu::GpuJob(crate::gpu::GpuTask::Drops(batches)))
     }
 
-    /// The count of drops goes on; only the ground is to be read anew.
+    /// Keeps the count of drops; only the ground is read again.
     #[cfg(feature = "gpu")]
     fn hand_over(&mut self, _grid: &Grid) {
         self.seen.1 = 0;
     }
 
     fn save_state(&self, terrain: &Terrain) -> Vec<u8> {
-        self.write_memory(terrain)
+        self.write_state(terrain)
     }
 
-    fn load_state(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), StateError> {
-        self.read_memory(memory, terrain)
+    fn load_state(&mut self, bytes: &[u8], terrain: &Terrain) -> Result<(), StateError> {
+        self.read_state(bytes, terrain)
     }
 }
 
@@ -149,7 +149,7 @@ impl DropletSolver {
         self.published_steps
     }
 
-    /// How many drops fall in a step; what is less than a drop is owed.
+    /// How many drops fall in a step; a fraction of a drop is kept for the next.
     fn due_drops(&mut self, dt: f32) -> u64 {
         let land = self.grid.cells() as f64 * self.grid.cell_area();
         let drops = f64::from(self.settings.rate) * land * f64::from(dt) + self.due;
@@ -161,7 +161,8 @@ impl DropletSolver {
         whole as u64
     }
 
-    /// Lets `count` drops fall at random places.
+    /// Lets `count` drops fall at random places, beside those of
+    /// [`step`](Solver::step).
     pub fn rain(&mut self, terrain: &mut Terrain, count: u64) {
         self.rain_on(Workers::global(), terrain, count);
     }
@@ -242,7 +243,7 @@ impl DropletSolver {
         }
     }
 
-    /// Makes the scratch planes fit, and takes in what others changed.
+    /// Sizes the scratch planes, and takes over what others changed.
     fn prepare(&mut self, workers: &Workers, terrain: &Terrain) {
         let cells = self.grid.cells();
         let tiles = self.grid.tiles().element_product() as usize;
@@ -350,7 +351,7 @@ impl DropletSolver {
         (LAKES_INTERVAL * self.batch()).max(self.grid.cells() / LAKES_CELLS)
     }
 
-    /// Lets lakes cut down their outlets; the rivers carry it out of the land.
+    /// Lets lakes cut down their outlets; what is cut leaves over the border.
     fn breach_lakes(&mut self, terrain: &Terrain, physics: &Physics) {
         let drops = self.lakes_interval() as f64;
         let land = self.grid.cell_area() * self.grid.cells() as f64;
@@ -522,7 +523,7 @@ impl DropletSolver {
         touched
     }
 
-    /// The source's serial method on scaled heights, booked as a whole.
+    /// The source's serial method on scaled heights; the ledger gets its total.
     fn fall_as_published(
         &mut self,
         terrain: &mut Terrain,
@@ -572,13 +573,13 @@ impl DropletSolver {
 fn check(settings: &Droplets, grid: &Grid) -> Result<(), SettingsError> {
     settings.check()?;
     let reach = settings.radius / grid.cell_size();
-    if settings.published.is_none() && reach > Brush::MAX_REACH as f32 + 1.0 {
+    if settings.published.is_none() && reach > ErosionBrush::MAX_REACH as f32 + 1.0 {
         return Err(SettingsError {
             model: DropletSolver::NAME,
             field: "radius",
             reason: format!(
                 "must be at most {} cells, was {} m on cells of {} m",
-                Brush::MAX_REACH + 1,
+                ErosionBrush::MAX_REACH + 1,
                 settings.radius,
                 grid.cell_size()
             ),
@@ -649,7 +650,7 @@ fn starts_of(drops: usize, start: impl Fn(usize) -> Vec2, grid: &Grid) -> Vec<Ve
     sorted_by_place(&starts.collect::<Vec<Vec2>>(), grid)
 }
 
-/// Brings neighbours together, so that a worker's drops meet in its cache. The
+/// Sorts drops by place, so that a worker's drops share its cache. The
 /// sums of a batch do not depend on the order of its drops.
 fn sorted_by_place(starts: &[Vec2], grid: &Grid) -> Vec<Vec2> {
     const BLOCK: usize = 16;

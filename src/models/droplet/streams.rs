@@ -64,7 +64,7 @@ pub(super) struct Passed {
 }
 
 impl Passed {
-    /// Notes a drop.
+    /// Counts a drop.
     #[inline(always)]
     pub fn add_drop(&mut self, velocity_x: f32, velocity_y: f32) {
         let units = |v: f32| (v.clamp(-MAX_SPEED, MAX_SPEED) * MOMENTUM_UNITS) as i32;
@@ -73,7 +73,7 @@ impl Passed {
         self.momentum[1] += units(velocity_y);
     }
 
-    /// Takes in what another worker counted.
+    /// Adds what another worker counted.
     #[inline(always)]
     pub fn add(&mut self, other: Passed) {
         self.visits += other.visits;
@@ -81,12 +81,12 @@ impl Passed {
         self.momentum[1] += other.momentum[1];
     }
 
-    /// The numbers' bits.
+    /// The bits of its numbers.
     pub fn to_words(self) -> [u32; 3] {
         [self.visits, self.momentum[0], self.momentum[1]].map(i32::cast_unsigned)
     }
 
-    /// From the numbers' bits, if they leave room to go on counting.
+    /// From the bits of its numbers, if they are small enough to go on counting.
     pub fn from_words(words: [u32; 3]) -> Option<Self> {
         let [visits, x, y] = words.map(u32::cast_signed);
         let room = |count: i32| count.unsigned_abs() <= 1 << 30;
@@ -119,12 +119,12 @@ impl StreamCell {
         self.momentum += memory * (flow - self.momentum);
     }
 
-    /// The numbers' bits.
+    /// The bits of its numbers.
     pub fn to_words(self) -> [u32; 3] {
         [self.area, self.momentum.x, self.momentum.y].map(f32::to_bits)
     }
 
-    /// From the numbers' bits, if they are a record.
+    /// From the bits of its numbers, if they are valid.
     pub fn from_words(words: [u32; 3]) -> Option<Self> {
         let [area, x, y] = words.map(f32::from_bits);
         let momentum = Vec2::new(x, y);

@@ -5,7 +5,7 @@ mod gpu;
 
 use super::{
     Droplets, Streams,
-    brush::Brush,
+    brush::ErosionBrush,
     lakes::{Lakes, Spill},
     streams::{Passed, StreamCell},
 };
@@ -45,7 +45,7 @@ pub(super) struct Physics {
     /// How far ahead the way goes on down to the lowest ground that it may cut,
     /// in legs.
     floor_reach: f32,
-    pub brush: Brush,
+    pub brush: ErosionBrush,
     /// Units that change the brush's center by one metre.
     units_per_metre_at_peak: f32,
     /// A hollow deeper than this is a lake. units: m
@@ -80,7 +80,7 @@ const MAX_STEPS_PER_LEG: u32 = 6;
 impl Physics {
     pub fn new(settings: &Droplets, grid: &Grid, batch: usize) -> Self {
         let l = grid.cell_size();
-        let brush = Brush::new(settings.radius / l);
+        let brush = ErosionBrush::new(settings.radius / l);
         // Streams go over the same ground again and again, and so would scour it.
         let (cut_of_fall, fill_of_fall, floor_reach) = match settings.streams {
             None => (0.5, 0.5, brush.reach() as f32),
@@ -521,7 +521,7 @@ impl Traces {
     /// Cuts and fills along all recorded ways.
     pub fn exchange(&self, physics: &Physics, bed: &Bed, sums: &mut Sums) {
         // In the order in which they were followed: drops of one call are
-        // neighbours, and find the ground and the sums in the cache.
+        // neighbors, and find the ground and the sums in the cache.
         let mut from = [0; LANES];
         for to in &self.marks {
             for (lane, trace) in self.lanes.iter().enumerate() {

@@ -19,18 +19,19 @@ const RING: usize = 2;
 /// Cells from one row of a copy to the next.
 const PITCH: usize = SIDE + 2 * RING;
 /// The largest share of a difference in level that may flow through a face.
-const MOST_LEVELLED: f32 = 0.2;
+const MAX_LEVELED_SHARE: f32 = 0.2;
 /// The largest share of a cell's lava that may flow out of it.
-const MOST_GIVEN: f32 = 0.5;
+const MAX_OUTFLOW_SHARE: f32 = 0.5;
 /// Surface of what lies beyond the border: nothing flows there, and nothing
 /// comes because it has no lava.
 const WALL: f32 = 1e10;
-/// Thicker lava is no more mobile: so nothing overflows. units: m
-const THICKEST: f32 = 1e4;
+/// Lava thicker than this is as mobile as at this thickness, so that no number
+/// overflows. units: m
+const MAX_THICKNESS: f32 = 1e4;
 
 /// Constants of one sub-step.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pass {
+pub(super) struct Substep {
     /// ρ·g/(3·μ) of fresh lava. units: 1/(m·s)
     pub mobility: f32,
     /// How much stiffer the coldest is, less one.
@@ -43,7 +44,7 @@ pub(super) struct Pass {
     pub dt: f32,
 }
 
-impl Pass {
+impl Substep {
     pub fn new(settings: &Lava, cell_size: f32, dt: f32) -> Self {
         let weight = settings.density * settings.gravity;
         Self {
@@ -57,22 +58,22 @@ impl Pass {
 
     /// Sub-steps in a second that a cell needs: its thickness, its temperature
     /// and how far its surface lies above the lowest around.
-    fn pace(&self, depth: f32, warmth: f32, drop: f32) -> f32 {
+    fn substeps_per_second(&self, depth: f32, warmth: f32, drop: f32) -> f32 {
         let slope = drop * self.cells_per_metre;
         let held = self.hold / most(slope * depth, 1e-30);
         if held >= 1.0 {
             return 0.0;
         }
-        let depth = least(depth, THICKEST);
+        let depth = least(depth, MAX_THICKNESS);
         let mobility = self.mobility / (1.0 + self.stiffening * (1.0 - warmth));
-        let spread = depth * (1.0 - held * held * held) / MOST_LEVELLED;
-        let fall = 2.0 * least(drop, 1.0 / self.cells_per_metre) / MOST_GIVEN;
+        let spread = depth * (1.0 - held * held * held) / MAX_LEVELED_SHARE;
+        let fall = 2.0 * least(drop, 1.0 / self.cells_per_metre) / MAX_OUTFLOW_SHARE;
         let per_metre = self.cells_per_metre * self.cells_per_metre;
         mobility * depth * depth * most(spread, fall) * per_metre
     }
 }
 
-/// A copy of a tile's cells and those around it, and room to compute.
+/// A copy of a tile's cells and those around it, and scratch memory.
 #[derive(Debug)]
 pub(super) struct Copied {
     /// Columns and rows of the tile.
@@ -86,11 +87,11 @@ pub(super) struct Copied {
     /// Flow through each cell's east and south face, and the heat in it.
     flow: [Vec<f32>; 2],
     heat_flow: [Vec<f32>; 2],
-    /// The share of its wish that each cell may give.
+    /// The share of the wanted outflow that each cell may give.
     share: Vec<f32>,
 }
 
-/// What becomes of a tile's lava.
+/// The new state of a tile's lava.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TileFlow {
     /// Row-major number of the tile.
@@ -132,7 +133,7 @@ impl Copied {
         let (left, top) = (from(columns.start), from(rows.start));
         let right = (columns.end + RING).min(grid.width());
         let bottom = (rows.end + RING).min(grid.height());
-        // Most neighbours of lava have none near enough.
+        // Most neighbors of lava have none near enough.
         let row = |y: usize| y * grid.width() + left..y * grid.width() + right;
         let holds = |y: usize| depth[row(y)].iter().any(|depth| *depth > 0.0);
         if !(top..bottom).any(holds) {
@@ -192,7 +193,7 @@ fn load_row(
 pub(super) fn flow_tile(
     copied: &mut Copied,
     terrain: &Terrain,
-    pass: &Pass,
+    substep: &Substep,
     result: &mut TileFlow,
 ) {
     let wide = terrain.grid().tiles().x as usize;
@@ -200,7 +201,7 @@ pub(super) fn flow_tile(
     result.is_set = copied.load(terrain, tile);
     result.holds = false;
     if result.is_set {
-        find_flows(copied, pass);
+        find_flows(copied, substep);
         give(copied, terrain, tile, result);
     }
 }
@@ -211,7 +212,7 @@ pub(super) fn flow_tile(
     "x86_64+avx2",
     "x86_64+sse4.1"
 ))]
-fn find_flows(copied: &mut Copied, pass: &Pass) {
+fn find_flows(copied: &mut Copied, substep: &Substep) {
     let Copied {
         size: (width, height),
         ground,
@@ -234,8 +235,16 @@ fn find_flows(copied: &mut Copied, pass: &Pass) {
         let row = y * PITCH + RING - 2;
         let cells = [&ground[..], surface, depth, warmth];
         let count = width + 3;
-        face_row(&mut east[row..], cells, slope_y, row, 1, count, pass);
-        face_row(&mut south[row..], cells, slope_x, row, PITCH, count, pass);
+        face_row(&mut east[row..], cells, slope_y, row, 1, count, substep);
+        face_row(
+            &mut south[row..],
+            cells,
+            slope_x,
+            row,
+            PITCH,
+            count,
+            substep,
+        );
     }
     for y in RING - 1..height + RING + 1 {
         let row = y * PITCH + RING - 1;
@@ -245,7 +254,7 @@ fn find_flows(copied: &mut Copied, pass: &Pass) {
         let (depth, share) = (&depth[row..][..count], &mut share[row..][..count]);
         for x in 0..count {
             let out = (most(e[x], 0.0) - least(w[x], 0.0)) + (most(s[x], 0.0) - least(n[x], 0.0));
-            let most_given = MOST_GIVEN * depth[x];
+            let most_given = MAX_OUTFLOW_SHARE * depth[x];
             share[x] = most_given / most(most(out, most_given), 1e-30);
         }
     }
@@ -259,7 +268,7 @@ fn find_flows(copied: &mut Copied, pass: &Pass) {
     }
 }
 
-/// Makes a row's wishes into what the givers have of them, with its heat.
+/// Limits a row's wanted flows to what the giving cells have, with their heat.
 #[inline(always)]
 fn limit_row(
     flow: &mut [f32],
@@ -320,7 +329,7 @@ fn face_row(
     row: usize,
     step: usize,
     count: usize,
-    pass: &Pass,
+    substep: &Substep,
 ) {
     let flow = &mut flow[..count];
     let pair = |plane| {
@@ -340,20 +349,20 @@ fn face_row(
         let above = of(surface[x], other_surface[x]) - step;
         let thick = least(
             most(least(of(depth[x], other_depth[x]), above), 0.0),
-            THICKEST,
+            MAX_THICKNESS,
         );
         let fall = most(drop, -drop);
-        let along = fall * pass.cells_per_metre;
-        let aside = of(across[x], other_across[x]) * pass.cells_per_metre;
+        let along = fall * substep.cells_per_metre;
+        let aside = of(across[x], other_across[x]) * substep.cells_per_metre;
         let steep = along * along + aside * aside;
         let slant = (1.0 + steep).sqrt();
-        let held = pass.hold * slant / most(steep.sqrt() * thick, 1e-30);
+        let held = substep.hold * slant / most(steep.sqrt() * thick, 1e-30);
         let held = least(held, 1.0);
         let free = (1.0 - held) * (1.0 - held) * (1.0 + 0.5 * held);
-        let stiff = 1.0 + pass.stiffening * (1.0 - of(warmth[x], other_warmth[x]));
-        let speed = pass.mobility / stiff * (thick * thick) * (along / slant) * free;
-        let wish = speed * thick * pass.dt * pass.cells_per_metre;
-        let wish = least(wish, MOST_LEVELLED * fall);
+        let stiff = 1.0 + substep.stiffening * (1.0 - of(warmth[x], other_warmth[x]));
+        let speed = substep.mobility / stiff * (thick * thick) * (along / slant) * free;
+        let wish = speed * thick * substep.dt * substep.cells_per_metre;
+        let wish = least(wish, MAX_LEVELED_SHARE * fall);
         flow[x] = if gives { wish } else { -wish };
     }
 }
@@ -394,7 +403,7 @@ fn give(copied: &Copied, terrain: &Terrain, tile: UVec2, result: &mut TileFlow) 
     result.holds = deepest != 0;
 }
 
-/// New depths, rests and heats of a row; returns the largest depth's bits.
+/// New depths (both parts) and heats of a row; returns the largest depth's bits.
 #[inline(always)]
 fn give_row(
     [old_depth, old_rest, old_heat]: [&[f32]; 3],
@@ -431,7 +440,7 @@ fn give_row(
 }
 
 /// Sub-steps in a second that the lava of a tile needs.
-pub(super) fn pace_of(terrain: &Terrain, tile: UVec2, pass: &Pass) -> f32 {
+pub(super) fn substeps_needed(terrain: &Terrain, tile: UVec2, substep: &Substep) -> f32 {
     let Some((depth, heat)) = terrain.lava().zip(terrain.lava_heat()) else {
         return 0.0;
     };
@@ -439,7 +448,7 @@ pub(super) fn pace_of(terrain: &Terrain, tile: UVec2, pass: &Pass) -> f32 {
     let (width, height) = (grid.width(), grid.height());
     let (columns, rows) = grid.tile_cells(tile);
     let surface = |cell: usize| terrain.relative_ground(cell) + depth[cell];
-    let mut pace = 0.0f32;
+    let mut rate = 0.0f32;
     for y in rows {
         for x in columns.clone() {
             let cell = y * width + x;
@@ -461,8 +470,8 @@ pub(super) fn pace_of(terrain: &Terrain, tile: UVec2, pass: &Pass) -> f32 {
             }
             let warmth = least(heat[cell] / depth[cell], 1.0);
             let drop = most(surface(cell) - lowest, 0.0);
-            pace = most(pace, pass.pace(depth[cell], warmth, drop));
+            rate = most(rate, substep.substeps_per_second(depth[cell], warmth, drop));
         }
     }
-    pace
+    rate
 }

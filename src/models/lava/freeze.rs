@@ -8,8 +8,8 @@ use crate::{
 use bevy::math::UVec2;
 
 const SIDE: usize = TILE as usize;
-/// Thinner lava is rock at once. units: m
-const THINNEST: f32 = 1e-4;
+/// Lava thinner than this turns to rock at once. units: m
+const MIN_THICKNESS: f32 = 1e-4;
 
 /// Sides without lava of a tile's cells, 0 to 4, row by row.
 #[derive(Clone, Debug)]
@@ -20,8 +20,8 @@ pub(super) struct OpenSides {
 }
 
 impl OpenSides {
-    /// Of a tile, not counted yet.
-    pub fn of(tile: usize) -> Self {
+    /// A tile whose sides are not counted yet.
+    pub fn new(tile: usize) -> Self {
         Self {
             tile,
             sides: Vec::new(),
@@ -94,7 +94,7 @@ pub(super) struct BandLayers<'a> {
     heat: &'a mut [f32],
 }
 
-/// All layers in bands of so many cells; none where there is no lava.
+/// All layers in bands of `cells` cells; empty where there is no lava.
 pub(super) fn bands(layers: LayersMut<'_>, cells: usize) -> impl Iterator<Item = BandLayers<'_>> {
     let lava = layers.lava.into_iter().flat_map(move |lava| {
         lava.depth
@@ -177,7 +177,7 @@ impl BandLayers<'_> {
         }
         let bedrock = (&mut self.bedrock[cell], &mut self.bedrock_rest[cell]);
         let lava = (&mut self.depth[cell], &mut self.rest[cell]);
-        if depth - frozen < THINNEST {
+        if depth - frozen < MIN_THICKNESS {
             add(bedrock, sum(depth, *lava.1));
             (*lava.0, *lava.1, self.heat[cell]) = (0.0, 0.0, 0.0);
             changed.ground = true;

@@ -30,9 +30,9 @@
 //! ```
 //!
 //! What freezes becomes bedrock, volume by volume, and the soil that it freezes
-//! on is baked to bedrock with it. Steam is booked as evaporated. Nothing flows
-//! over the border. Water models take no notice of lava: water runs on the
-//! ground, and where it gets under lava, the two meet.
+//! on is baked to bedrock with it. The ledger counts steam as evaporated. Nothing flows
+//! over the border. Water models ignore lava: water runs on the ground, and freezes
+//! lava where both are in the same cell.
 
 mod flow;
 mod freeze;

@@ -4,7 +4,7 @@
 
 use super::{
     Lava,
-    flow::{Copied, Pass, TileFlow, flow_tile, pace_of},
+    flow::{Copied, Substep, TileFlow, flow_tile, substeps_needed},
     freeze::{Band, Changed, OpenSides, bands, freeze_band},
     steam::Boiled,
 };
@@ -18,8 +18,8 @@ use bevy::math::UVec2;
 const SIDE: usize = TILE as usize;
 /// Tiles that one task computes.
 const TILES_AT_ONCE: usize = 4;
-/// No step is longer. units: s
-const LONGEST: f32 = 1e9;
+/// Longest step. units: s
+const MAX_STEP: f32 = 1e9;
 
 /// Runs [`Lava`] on a terrain.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct LavaSolver {
     /// Which tiles hold lava, of a terrain at a revision of its lava.
     holds: Vec<bool>,
     seen: (u64, u64),
-    /// Room for what becomes of tiles.
+    /// New states of tiles, kept for their memory.
     flows: Vec<TileFlow>,
     time_lost: f32,
     boiled: Vec<Boiled>,
@@ -81,12 +81,12 @@ impl Solver for LavaSolver {
         if !self.holds.contains(&true) {
             return;
         }
-        let dt = dt.min(LONGEST);
+        let dt = dt.min(MAX_STEP);
         let before = self.holds.clone();
-        let sub_steps = self.plan(&workers, terrain, dt);
-        let pass = Pass::new(&self.settings, self.grid.cell_size(), dt / sub_steps as f32);
-        for _ in 0..sub_steps {
-            self.flow(&workers, terrain, &pass);
+        let substeps = self.plan(&workers, terrain, dt);
+        let substep = Substep::new(&self.settings, self.grid.cell_size(), dt / substeps as f32);
+        for _ in 0..substeps {
+            self.flow(&workers, terrain, &substep);
         }
         self.freeze(&workers, terrain, dt, &before);
         self.seen = (terrain.id.get(), terrain.lava_revision());
@@ -98,13 +98,12 @@ impl Solver for LavaSolver {
 }
 
 impl LavaSolver {
-    /// Where water boiled off in the last step, tile by tile; nothing when asked
-    /// again.
+    /// Where water boiled off in the last step, tile by tile. Empties the list.
     pub fn take_boiled(&mut self) -> Vec<Boiled> {
         core::mem::take(&mut self.boiled)
     }
 
-    /// Looks where there is lava, in tiles that changed since it last knew.
+    /// Finds the tiles with lava, among those that changed since the last step.
     fn find_lava(&mut self, terrain: &Terrain) {
         let Some(depth) = terrain.lava() else {
             self.holds.fill(false);
@@ -139,28 +138,28 @@ impl LavaSolver {
     /// How many sub-steps a step takes. What the fastest lava would need beyond
     /// them is time lost.
     fn plan(&mut self, workers: &Workers, terrain: &Terrain, dt: f32) -> u32 {
-        let pass = Pass::new(&self.settings, self.grid.cell_size(), dt);
+        let substep = Substep::new(&self.settings, self.grid.cell_size(), dt);
         let tiles: Vec<usize> = self.holding().collect();
-        let mut paces = vec![0.0f32; tiles.len()];
+        let mut rates = vec![0.0f32; tiles.len()];
         let jobs = tiles
             .chunks(TILES_AT_ONCE)
-            .zip(paces.chunks_mut(TILES_AT_ONCE));
-        workers.each(jobs, |(tiles, paces)| {
-            for (&tile, pace) in tiles.iter().zip(paces) {
-                *pace = pace_of(terrain, self.coord(tile), &pass);
+            .zip(rates.chunks_mut(TILES_AT_ONCE));
+        workers.each(jobs, |(tiles, rates)| {
+            for (&tile, rate) in tiles.iter().zip(rates) {
+                *rate = substeps_needed(terrain, self.coord(tile), &substep);
             }
         });
-        let needed = paces.into_iter().fold(0.0, most) * dt;
+        let needed = rates.into_iter().fold(0.0, most) * dt;
         let allowed = self.settings.max_substeps;
-        let sub_steps = (needed.ceil() as u32).clamp(1, allowed);
-        if needed > sub_steps as f32 {
-            self.time_lost = dt * (1.0 - sub_steps as f32 / needed);
+        let substeps = (needed.ceil() as u32).clamp(1, allowed);
+        if needed > substeps as f32 {
+            self.time_lost = dt * (1.0 - substeps as f32 / needed);
         }
-        sub_steps
+        substeps
     }
 
     /// Lets lava flow for a sub-step.
-    fn flow(&mut self, workers: &Workers, terrain: &mut Terrain, pass: &Pass) {
+    fn flow(&mut self, workers: &Workers, terrain: &mut Terrain, substep: &Substep) {
         let tiles = self.grid.tiles();
         let mut reached = self.holds.clone();
         for tile in self.holding() {
@@ -181,17 +180,17 @@ impl LavaSolver {
         workers.each(self.flows.chunks_mut(TILES_AT_ONCE), |flows| {
             let mut copied = Copied::new();
             for flow in flows {
-                flow_tile(&mut copied, ground, pass, flow);
+                flow_tile(&mut copied, ground, substep, flow);
             }
         });
         for flow in &self.flows {
             self.holds[flow.tile] = flow.holds;
         }
-        self.put(workers, terrain);
+        self.write_flows(workers, terrain);
     }
 
-    /// Writes what became of the tiles.
-    fn put(&self, workers: &Workers, terrain: &mut Terrain) {
+    /// Writes the new states of the tiles.
+    fn write_flows(&self, workers: &Workers, terrain: &mut Terrain) {
         let width = self.grid.width();
         let tiles_wide = self.grid.tiles().x as usize;
         let lava = terrain.ensure_lava();
@@ -230,7 +229,7 @@ impl LavaSolver {
     fn freeze(&mut self, workers: &Workers, terrain: &mut Terrain, dt: f32, before: &[bool]) {
         let width = self.grid.width();
         let tiles_wide = self.grid.tiles().x as usize;
-        let mut open: Vec<OpenSides> = self.holding().map(OpenSides::of).collect();
+        let mut open: Vec<OpenSides> = self.holding().map(OpenSides::new).collect();
         let ground = &*terrain;
         workers.each(open.chunks_mut(TILES_AT_ONCE), |tiles| {
             for tile in tiles {
@@ -238,14 +237,14 @@ impl LavaSolver {
             }
         });
         let mut changed = vec![Changed::default(); open.len()];
-        let (mut tiles, mut notes) = (&open[..], &mut changed[..]);
+        let (mut tiles, mut unclaimed) = (&open[..], &mut changed[..]);
         let mut jobs = Vec::with_capacity(self.grid.tiles().y as usize);
         let layers = bands(terrain.layers_mut(), SIDE * width);
         for (row, layers) in layers.enumerate() {
             let count = tiles.partition_point(|open| open.tile / tiles_wide <= row);
             let (here, others) = tiles.split_at(count);
-            let (changed, rest) = core::mem::take(&mut notes).split_at_mut(count);
-            (tiles, notes) = (others, rest);
+            let (changed, rest) = core::mem::take(&mut unclaimed).split_at_mut(count);
+            (tiles, unclaimed) = (others, rest);
             if count > 0 {
                 jobs.push(Band {
                     layers,
@@ -259,8 +258,8 @@ impl LavaSolver {
         let settings = &self.settings;
         workers.each(jobs, |band| freeze_band(band, settings, dt));
 
-        // Tiles are summed in their order: so the ledger does not depend on who
-        // was first.
+        // Tiles are summed in their order, so that the ledger does not depend on which
+        // worker was first.
         let boiled: f64 = changed.iter().map(|tile| tile.boiled).sum();
         terrain.account.water.evaporated += boiled * self.grid.cell_area();
         let mut lava: Vec<bool> = before.to_vec();

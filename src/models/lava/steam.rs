@@ -1,4 +1,4 @@
-//! Tells an app where water boils off on lava.
+//! Messages about water that boils off on lava.
 
 use super::LavaSolver;
 use crate::{
@@ -30,14 +30,14 @@ pub struct Boiled {
 pub(crate) fn build(app: &mut App) {
     app.add_message::<LavaSteam>().add_systems(
         ErosionStep,
-        tell_of_steam
+        write_steam_messages
             .in_set(ErosionStepSystems::Lava)
-            // What it tells is of the step that was just made.
+            // The messages are about the step that was just made.
             .after(advance_model::<LavaSolver>),
     );
 }
 
-fn tell_of_steam(
+fn write_steam_messages(
     terrain: Option<Res<Terrain>>,
     mut state: ResMut<ModelState<LavaSolver>>,
     mut steam: MessageWriter<LavaSteam>,

@@ -8,7 +8,7 @@ use bevy::{math::DVec2, prelude::Reflect};
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum CurveSignal {
-    /// Turning rate of the neighbours' mean velocity, smoothed over a time, by
+    /// Turning rate of the neighbors' mean velocity, smoothed over a time, by
     /// speed: close to the true curvature of the stream. units: 1/m
     Smoothed {
         /// Time to smooth over. units: s
@@ -26,7 +26,7 @@ pub enum CurveSignal {
 }
 
 impl CurveSignal {
-    /// The same for a river that is so many times slower.
+    /// The same for a river that is slower by a factor.
     pub(super) fn slower(self, times: f32) -> Self {
         match self {
             Self::Smoothed { time } => Self::Smoothed { time: time * times },

@@ -8,13 +8,13 @@
 //! grade(s) = mean of the floodplain over `grading` along the stream, never rising, − depth
 //! ```
 
-use super::{Ground, MeanderingRiver, neighbours::Nearest};
+use super::{Ground, MeanderingRiver, neighbors::Nearest};
 use bevy::math::DVec2;
 
 /// A bed is at least so deep below the floodplain and at most so deep, of the
 /// depth.
-const SHALLOWEST: f64 = 0.5;
-const DEEPEST: f64 = 2.0;
+const MIN_BED_DEPTH: f64 = 0.5;
+const MAX_BED_DEPTH: f64 = 2.0;
 /// How far from its course a river's grade counts, in radii.
 const REACH: f64 = 2.0;
 
@@ -76,7 +76,8 @@ impl Grade {
         let mut lowest = f64::INFINITY;
         for (plain, mean) in plain.iter().zip(means(&means(&plain, reach), reach)) {
             lowest = mean.min(lowest);
-            let (deepest, shallowest) = (plain - DEEPEST * depth, plain - SHALLOWEST * depth);
+            let (deepest, shallowest) =
+                (plain - MAX_BED_DEPTH * depth, plain - MIN_BED_DEPTH * depth);
             self.levels
                 .push((lowest - depth).clamp(deepest, shallowest));
         }
@@ -116,7 +117,7 @@ impl Grade {
     }
 }
 
-/// Mean of this many neighbours on either side, fewer at the ends.
+/// Mean of this many neighbors on either side, fewer at the ends.
 fn means(values: &[f64], reach: usize) -> Vec<f64> {
     let mean = |i: usize| {
         let reach = reach.min(i).min(values.len() - 1 - i);

@@ -1,4 +1,4 @@
-//! The ground as a grid of heights, centerd on the origin. Rows run along the
+//! The ground as a grid of heights, centered on the origin. Rows run along the
 //! second coordinate, as in the terrain; a point is a cell.
 
 use super::{Cut, Ground, MeanderingRiver, Surface, kernels::whole};
@@ -16,8 +16,10 @@ const TILE: usize = 16;
 /// nine-point weights, a fifth in all, which is stable.
 const AXIS_SHARE: f64 = 0.2 * 2.0 / 3.0;
 const DIAGONAL_SHARE: f64 = 0.2 / 6.0;
+/// Most cells of a ground.
+const MAX_CELLS: usize = 1 << 28;
 /// Largest part of a bank that one cut takes.
-const MOST_OF_A_BANK: f64 = 0.5;
+const MAX_BANK_SHARE: f64 = 0.5;
 
 /// How a cut moves a bank.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,27 +28,39 @@ pub enum SidewaysRule {
     /// The bank moves back at the speed of the cut: what is taken is in
     /// proportion to its height.
     Advance,
-    /// The paper's: the point and its neighbour in the direction of the cut are
+    /// The paper's: the point and its neighbor in the direction of the cut are
     /// both lowered, however high the bank is.
     TwoPoints,
 }
 
-/// Why a ground cannot be.
+/// Why a ground cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum GroundError {
     /// The grid has no cells or too many.
-    #[error("a ground of {} × {} cells cannot be", .0.x, .0.y)]
+    #[error("invalid grid size: {} × {} cells; expected at least 1 × 1 and at most {MAX_CELLS} in all", .0.x, .0.y)]
     Size(UVec2),
     /// The cell size is not a positive, finite number.
     #[error("the cell size must be a positive, finite number")]
     CellSize,
-    /// A plane has another number of values than the grid has cells.
-    #[error("the {0} must have one value a cell")]
-    Length(&'static str),
+    /// A plane does not have one value for each cell of the grid.
+    #[error("length mismatch: {what} has {found} values, expected {expected}, one per cell")]
+    Length {
+        /// The plane, such as `heights`.
+        what: &'static str,
+        /// Values that it has.
+        found: usize,
+        /// Cells of the grid.
+        expected: usize,
+    },
     /// A value is out of its range.
-    #[error("the {0} has a value that cannot be")]
-    Value(&'static str),
+    #[error("invalid value in {what} at index {index}: it must be finite, and hardness above 0")]
+    Value {
+        /// The plane, such as `heights`.
+        what: &'static str,
+        /// Index of the first such value.
+        index: usize,
+    },
 }
 
 /// A grid of heights with soft deposits and hardness.
@@ -91,10 +105,10 @@ impl Outline {
 }
 
 impl GridGround {
-    /// How many cells there are, if a ground may be so large.
+    /// The number of cells, if it is not too large.
     pub(super) fn check_size(size: UVec2) -> Result<usize, GroundError> {
         let cells = (size.x as usize).checked_mul(size.y as usize);
-        let cells = cells.filter(|n| (1..=1 << 28).contains(n));
+        let cells = cells.filter(|n| (1..=MAX_CELLS).contains(n));
         cells.ok_or(GroundError::Size(size))
     }
 
@@ -249,7 +263,7 @@ impl GridGround {
         self.touch(cell);
     }
 
-    /// The neighbour along an axis, if there is one.
+    /// The neighbor along an axis, if there is one.
     #[inline]
     fn beside(&self, cell: usize, column: isize, row: isize) -> Option<usize> {
         let x = (cell % self.width).checked_add_signed(column)?;
@@ -260,7 +274,7 @@ impl GridGround {
             .filter(|&cell| self.is_inside(cell))
     }
 
-    /// Depths that a cut takes at its point and at the neighbour ahead.
+    /// Depths that a cut takes at its point and at the neighbor ahead.
     #[inline]
     fn depths(&self, settings: &MeanderingRiver, cut: &Cut) -> (f64, Option<(usize, f64)>) {
         let here = self.heights[cut.point];
@@ -271,7 +285,7 @@ impl GridGround {
                 let back = |speed: f64, column: isize, row: isize| {
                     let behind = self.beside(cut.point, column, row);
                     let step = behind.map_or(0.0, |cell| (here - self.heights[cell]).max(0.0));
-                    (speed.abs() / self.cell).min(MOST_OF_A_BANK) * step
+                    (speed.abs() / self.cell).min(MAX_BANK_SHARE) * step
                 };
                 let Cut { sideways, .. } = *cut;
                 let x = back(sideways.x, -(sideways.x.signum() as isize), 0);
@@ -297,7 +311,7 @@ impl GridGround {
 
     /// What each of some cells of a row gains and loses by sliding, in any order
     /// the same: multiples of 2⁻³⁶. `cells` follow each other.
-    fn exchange(&self, rests: [f64; 2], cells: Range<usize>) -> ([f64; TILE], [f64; TILE]) {
+    fn exchange(&self, stable: [f64; 2], cells: Range<usize>) -> ([f64; TILE], [f64; TILE]) {
         let (mut gain, mut loss) = ([0.0; TILE], [0.0; TILE]);
         let (x, y, count) = (
             cells.start % self.width,
@@ -311,12 +325,12 @@ impl GridGround {
             && y > 0
             && y + 1 < self.height;
         for (i, (column, row)) in RING.into_iter().enumerate() {
-            let (rest, share) = if i < 4 {
-                (rests[0], AXIS_SHARE)
+            let (stable, share) = if i < 4 {
+                (stable[0], AXIS_SHARE)
             } else {
-                (rests[1], DIAGONAL_SHARE)
+                (stable[1], DIAGONAL_SHARE)
             };
-            let moved = |rise: f64| whole(share * (rise.abs() - rest).max(0.0));
+            let moved = |rise: f64| whole(share * (rise.abs() - stable).max(0.0));
             if inner {
                 let first = cells
                     .start
@@ -347,13 +361,13 @@ impl GridGround {
 
     /// New heights and soft layers of a tile's cells, and whether any slid.
     fn slide(&self, settings: &MeanderingRiver, tile: usize) -> (Vec<(f64, f64)>, bool) {
-        let rest = f64::from(settings.talus) * self.cell;
-        let rests = [rest, rest * core::f64::consts::SQRT_2];
+        let along_axis = f64::from(settings.talus) * self.cell;
+        let stable = [along_axis, along_axis * core::f64::consts::SQRT_2];
         let harden = libm::exp(-f64::from(settings.hardening) * self.waiting[tile].0);
         let mut slid = false;
         let mut out = Vec::with_capacity(TILE * TILE);
         for cells in self.tile_rows(tile) {
-            let (gain, loss) = self.exchange(rests, cells.clone());
+            let (gain, loss) = self.exchange(stable, cells.clone());
             for ((cell, gain), loss) in cells.zip(gain).zip(loss) {
                 if !self.is_inside(cell) {
                     out.push((self.heights[cell], self.soft[cell]));
@@ -389,7 +403,7 @@ fn below(value: f64) -> f64 {
     if whole > value { whole - 1.0 } else { whole }
 }
 
-/// The eight neighbours, those along the axes first.
+/// The eight neighbors, those along the axes first.
 const RING: [(isize, isize); 8] = [
     (-1, 0),
     (1, 0),
@@ -593,24 +607,30 @@ impl Ground for GridGround {
 }
 
 fn checked<T>(
-    name: &'static str,
+    what: &'static str,
     values: &[T],
-    cells: usize,
+    expected: usize,
     valid: impl Fn(&T) -> bool,
 ) -> Result<(), GroundError> {
-    if values.len() != cells {
-        return Err(GroundError::Length(name));
+    let found = values.len();
+    if found != expected {
+        return Err(GroundError::Length {
+            what,
+            found,
+            expected,
+        });
     }
-    if !values.iter().all(valid) {
-        return Err(GroundError::Value(name));
+    match values.iter().position(|value| !valid(value)) {
+        Some(index) => Err(GroundError::Value { what, index }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Heights (m) row by row, with hollows narrower than twice `reach` cells level
 /// with the land beside them.
 pub(super) fn over_hollows(heights: &[f64], size: (usize, usize), reach: usize) -> Vec<f64> {
-    // Beyond the border the land goes on as it came: so a slope is no hollow.
+    // Beyond the border the land goes on with its slope, so that a slope does not count
+    // as a hollow.
     let pad = 2 * reach;
     let wide = (size.0 + 2 * pad, size.1 + 2 * pad);
     let across = |place: usize, count: usize| {

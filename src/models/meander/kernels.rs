@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_are_normalised() {
+    fn kernels_are_normalized() {
         let k = Kernels::new(25.0);
         let poly6 = over_disc(25.0, |d| k.peak * k.weight(d * d));
         assert!((poly6 - 1.0).abs() < 1e-6, "{poly6}");

@@ -1,6 +1,6 @@
 //! Where a stretch lies on the cells of a terrain.
 
-use super::{GridGround, GroundError, MeanderingRiver, Stretch, grid_ground::Outline};
+use super::{GridGround, GroundError, MeanderingRiver, RiverStretch, grid_ground::Outline};
 use crate::terrain::{Grid, SettingsError};
 use bevy::{math::*, prelude::*};
 
@@ -22,10 +22,10 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Checks that there can be such a stretch, and places it.
+    /// Checks the stretch, and places it on the grid.
     pub fn new(
         settings: &MeanderingRiver,
-        stretch: &Stretch,
+        stretch: &RiverStretch,
         place: &Transform,
         grid: &Grid,
     ) -> Result<Self, SettingsError> {
@@ -101,9 +101,9 @@ pub(super) fn cells_around(
         if !(corner - middle).abs().cmple(half + slack).all() {
             return Err(SettingsError {
                 model: M,
-                field: "Stretch",
+                field: "RiverStretch",
                 reason: format!(
-                    "must lie on the land of {} m × {} m, but reaches x = {:.1}, z = {:.1}",
+                    "must lie on the terrain of {} m × {} m, but reaches x = {:.1}, z = {:.1}",
                     grid.extent().x,
                     grid.extent().y,
                     corner.x,

@@ -1,12 +1,12 @@
 //! Measures of a river: its course, its bends and what it moved.
 
-use super::{Ground, MeanderingRiver, WaterParticle, neighbours::Cells};
+use super::{Ground, MeanderingRiver, WaterParticle, neighbors::Cells};
 use bevy::math::DVec2;
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Links between particles grow up to this many radii where the stream is thin.
-const LONGEST_LINK: f64 = 3.0;
+const MAX_LINK: f64 = 3.0;
 
 /// What a river cut and laid down so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,7 +51,7 @@ pub struct Centerline {
 /// are long, it takes the short cut. [`RiverSolver::course`](super::RiverSolver::course)
 /// goes round.
 pub fn course(water: &[WaterParticle], radius: f64, from: DVec2, to: DVec2) -> Option<Centerline> {
-    let net = Net::new(water, LONGEST_LINK * radius);
+    let net = Net::new(water, MAX_LINK * radius);
     let (start, end) = (net.nearest(from)?, net.nearest(to)?);
     let mut link = radius;
     let path = loop {
@@ -61,7 +61,7 @@ pub fn course(water: &[WaterParticle], radius: f64, from: DVec2, to: DVec2) -> O
             break path;
         }
         link *= 1.25;
-        if link > LONGEST_LINK * radius {
+        if link > MAX_LINK * radius {
             return None;
         }
     };
@@ -78,7 +78,7 @@ pub(super) struct Courses<'a, G> {
 impl<'a, G: Ground> Courses<'a, G> {
     pub fn new(water: &[WaterParticle], ground: &'a G, settings: &'a MeanderingRiver) -> Self {
         Self {
-            net: Net::new(water, LONGEST_LINK * f64::from(settings.radius)),
+            net: Net::new(water, MAX_LINK * f64::from(settings.radius)),
             ground,
             settings,
         }
@@ -275,7 +275,7 @@ pub(super) fn spaced(line: &[DVec2], spacing: f64) -> Vec<DVec2> {
     out
 }
 
-/// Mean of this many neighbours on either side, fewer at the ends.
+/// Mean of this many neighbors on either side, fewer at the ends.
 fn smoothed(line: &[DVec2], reach: usize) -> Vec<DVec2> {
     let mean = |i: usize| {
         let reach = reach.min(i).min(line.len() - 1 - i);
@@ -304,7 +304,7 @@ impl Centerline {
 
     /// The strongest point of each bend: number of the point, and whether it
     /// bends to the left. Bends weaker than half of the usual curvature
-    /// count as part of their neighbours.
+    /// count as part of their neighbors.
     pub fn apexes(&self) -> Vec<(usize, bool)> {
         let raw = self.curvature();
         let mean = |i: usize| {

@@ -13,7 +13,7 @@
 //! a   = −Σ (pᵢ + pⱼ)/(2·ρᵢ·ρⱼ)·∇spiky + μ·Σ (vⱼ − vᵢ)/(ρᵢ·ρⱼ)·∇²visc
 //!       − g·∇ground − f·v + coriolis·left(v)        left(v) = v turned by 90°
 //! f   = drag·|v|/speed/max(1, ρ/ρ0)                 or drag alone
-//! κ   = turning rate of the neighbours' mean velocity, smoothed, / speed
+//! κ   = turning rate of the neighbors' mean velocity, smoothed, / speed
 //! ```
 //!
 //! Ground, at each point that water reaches, every `interval`; `w` is the
@@ -33,7 +33,7 @@
 //! Where a neck between two reaches becomes narrower than the channel, the river
 //! breaks through it and leaves an [`OxbowLake`].
 //!
-//! Sums over neighbours are rounded to a fixed last place (`kernels::whole`),
+//! Sums over neighbors are rounded to a fixed last place (`kernels::whole`),
 //! so their order does not matter: any number of threads gives the same bits,
 //! and a mirrored river stays the mirror image.
 
@@ -46,7 +46,7 @@ mod kernels;
 mod layout;
 mod measure;
 mod mesh_ground;
-mod neighbours;
+mod neighbors;
 mod oxbow;
 mod plain;
 pub(crate) mod plugin;
@@ -65,12 +65,12 @@ pub use ground::{Cut, Ground, Surface};
 pub use measure::{Centerline, Tally, course};
 pub use mesh_ground::{MeshDetail, MeshGround, RemeshTally};
 pub use oxbow::OxbowLake;
-pub use plain::Plain;
+pub use plain::RiverPlain;
 pub use plugin::{RiverRequest, Rivers};
 pub use sediment::SedimentParticle;
 pub use solver::{RiverLedger, RiverSolver};
 pub use springs::{RiverSink, RiverSource, SinkId, SourceId};
-pub use stretch::{RiverStretch, Stretch};
+pub use stretch::{RiverStretch, TerrainRiver};
 pub use water::WaterParticle;
 
 use crate::terrain::{SettingsError, in_range};
@@ -109,11 +109,11 @@ impl Friction {
 }
 
 /// A river that wanders through its plain. As a component it runs on a
-/// [`Stretch`] of the terrain: its entity's `Transform` says where the river
+/// [`RiverStretch`] of the terrain: its entity's `Transform` says where the river
 /// enters and, by its forward direction (−Z), which way it runs.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default)]
-#[require(Stretch, Transform)]
+#[require(RiverStretch, Transform)]
 #[cfg_attr(
     feature = "serialize",
     derive(serde::Serialize, serde::Deserialize),
@@ -129,7 +129,7 @@ pub struct MeanderingRiver {
     pub rest_density: f32,
     /// Pressure for each particle/m² beyond that. units: m⁴/s²
     pub stiffness: f32,
-    /// How strongly neighbours share their velocity. units: 1/(m²·s)
+    /// How strongly neighbors share their velocity. units: 1/(m²·s)
     pub viscosity: f32,
     /// Pull down the slope. units: m/s²
     pub gravity: f32,
@@ -169,7 +169,7 @@ pub struct MeanderingRiver {
     pub interval: f32,
     /// How cuts move a bank of the height grid.
     pub rule: SidewaysRule,
-    /// Fresh deposits are cut so many times faster.
+    /// How many times faster fresh deposits are cut.
     pub softness: f32,
     /// Share of fresh deposits that hardens in a second. units: 1/s
     pub hardening: f32,
@@ -218,7 +218,7 @@ pub struct MeanderingRiver {
     /// The river breaks through land between two of its reaches that is
     /// narrower: about the width of its channel. Zero: never. units: m
     pub neck: f32,
-    /// It does so where the way round is at least so long, and eight radii: two
+    /// Shortest way round such a neck for a break-through, never below eight radii: two
     /// mouths and a bit of a lake between them. units: m
     pub neck_way: f32,
     /// Time between two looks at the river's course, for its grade and for such
@@ -308,9 +308,9 @@ impl MeanderingRiver {
         }
     }
 
-    /// The same river, so many times slower: it takes the same course after so
-    /// many times the time, from so many times less inflow. By default it is as
-    /// fast as in the paper, whose plane is far steeper than a river's valley.
+    /// The same river, slower by a factor: it takes the same course after `times` the
+    /// time, from 1/`times` of the inflow. By default it is as fast as in the paper,
+    /// whose plane is far steeper than a river's valley.
     #[must_use]
     pub fn slower(self, times: f32) -> Self {
         let square = times * times;

@@ -2,7 +2,7 @@
 //!
 //! A lake is still water. It lies along the old channel, between two plugs, at
 //! the level that its volume fills. It has no particles: its water is counted in
-//! whole particles, so that the account of the water stays exact.
+//! whole particles, so that the water ledger stays exact.
 
 use super::{Ground, MeanderingRiver, WaterParticle, kernels::whole, measure::foot};
 use bevy::math::DVec2;
@@ -13,7 +13,7 @@ const REACH: f64 = 1.6;
 const HALVINGS: u32 = 48;
 /// Slope of a plug's two ends. units: m/m
 pub(super) const PLUG_SLOPE: f64 = 0.8;
-/// A river drains a lake by a particle once in so many looks at the ground.
+/// Looks at the ground between two particles that a river drains from a lake.
 pub(super) const DRAIN_EVERY: u64 = 2;
 /// How far off the middle of the stream a lake's water comes in, of the way to
 /// the lake: so no two lakes let it in at the same place.

@@ -1,4 +1,4 @@
-//! A plain with a channel for a river to start from, like the paper's.
+//! A generated plain with a channel, for a river to start from, like the paper's.
 
 use super::{
     GridGround, GroundError, MeanderingRiver, RiverSink, RiverSolver, RiverSource, measure::foot,
@@ -29,7 +29,7 @@ fn beside(line: &[(DVec2, f64)], at: DVec2) -> (f64, f64) {
 
 /// A plane that falls along +X, with a channel along its middle.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plain {
+pub struct RiverPlain {
     /// Size along the river. units: m
     pub length: f64,
     /// Size across. units: m
@@ -57,14 +57,13 @@ pub struct Plain {
     pub waviness: f64,
     /// Random numbers of the waviness depend on it.
     pub seed: u64,
-    /// Where the water comes in across the plain, of the source's spread too.
-    /// units: m
+    /// Half size of the source of water; a negative one mirrors its pattern. units: m
     pub spread: f64,
     /// Water that comes in. units: particles/s
     pub rate: f64,
 }
 
-impl Default for Plain {
+impl Default for RiverPlain {
     fn default() -> Self {
         Self {
             length: 4096.0,
@@ -86,10 +85,10 @@ impl Default for Plain {
     }
 }
 
-impl Plain {
+impl RiverPlain {
     /// Checks the settings; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        const M: &str = "Plain";
+        const M: &str = "RiverPlain";
         in_range(M, "length", self.length as f32, 1.0..=1e6)?;
         in_range(M, "width", self.width as f32, 1.0..=1e6)?;
         in_range(M, "cell_size", self.cell_size as f32, 1e-2..=1e4)?;

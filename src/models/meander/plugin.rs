@@ -1,6 +1,6 @@
 //! Rivers in an app: each entity with a [`MeanderingRiver`] runs one.
 
-use super::{MeanderingRiver, RiverStretch, Stretch};
+use super::{MeanderingRiver, RiverStretch, TerrainRiver};
 use crate::{
     models::{pipe::PipeModel, plugin::ErosionFault, shallow_water::ShallowWater},
     schedule::{Erosion, ErosionStep, ErosionStepSystems, ErosionSystems},
@@ -10,7 +10,7 @@ use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
 
 const NAME: &str = "MeanderingRiver";
 
-/// Asks a river to do something.
+/// A request to a river.
 #[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RiverRequest {
     /// Put all water of this entity's river into the `water` layer and all its
@@ -22,7 +22,7 @@ pub enum RiverRequest {
 #[derive(Resource, Default)]
 pub struct Rivers {
     running: Vec<Running>,
-    /// Rivers that could not run, and why: said once.
+    /// Rivers that cannot run, and why: reported once.
     refused: Vec<(Entity, SettingsError)>,
 }
 
@@ -30,31 +30,31 @@ struct Running {
     entity: Entity,
     /// The terrain that it runs on.
     terrain: u64,
-    river: RiverStretch,
+    river: TerrainRiver,
 }
 
 impl Rivers {
     /// The river of an entity, once it runs.
-    pub fn get(&self, entity: Entity) -> Option<&RiverStretch> {
+    pub fn get(&self, entity: Entity) -> Option<&TerrainRiver> {
         let own = self.running.iter().find(|own| own.entity == entity);
         own.map(|own| &own.river)
     }
 
     /// All rivers that run.
-    pub fn iter(&self) -> impl Iterator<Item = (Entity, &RiverStretch)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Entity, &TerrainRiver)> {
         self.running.iter().map(|own| (own.entity, &own.river))
     }
 
     /// A copy of a terrain in which all its rivers are written back.
     #[cfg(feature = "egui")]
     pub(crate) fn written_back(&self, terrain: &Terrain) -> Terrain {
-        self.written_back_but(terrain, |_| false)
+        self.written_back_except(terrain, |_| false)
     }
 
-    /// A copy of a terrain in which its rivers are written back, but those of
-    /// some entities.
+    /// A copy of a terrain in which its rivers are written back, except those of some
+    /// entities.
     #[cfg(any(feature = "io", feature = "egui"))]
-    pub(crate) fn written_back_but(
+    pub(crate) fn written_back_except(
         &self,
         terrain: &Terrain,
         keeps: impl Fn(Entity) -> bool,
@@ -68,14 +68,13 @@ impl Rivers {
         copy
     }
 
-    /// The river of an entity if it runs on this terrain, and its place in the
-    /// order in which they came.
+    /// The river of an entity if it runs on this terrain, and its index among them.
     #[cfg(feature = "io")]
     pub(crate) fn running_on(
         &self,
         entity: Entity,
         terrain: &Terrain,
-    ) -> Option<(usize, &RiverStretch)> {
+    ) -> Option<(usize, &TerrainRiver)> {
         let mut running = self.running.iter().enumerate();
         let (place, own) = running.find(|(_, own)| own.entity == entity)?;
         (own.terrain == terrain.id.get()).then_some((place, &own.river))
@@ -86,7 +85,7 @@ impl Rivers {
     pub(crate) fn resume(
         &mut self,
         terrain: &Terrain,
-        rivers: impl IntoIterator<Item = (Entity, RiverStretch)>,
+        rivers: impl IntoIterator<Item = (Entity, TerrainRiver)>,
     ) {
         let running = rivers.into_iter().map(|(entity, river)| Running {
             entity,
@@ -101,21 +100,22 @@ impl Rivers {
 pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
     app.init_resource::<Rivers>()
         .register_type::<MeanderingRiver>()
-        .register_type::<Stretch>()
+        .register_type::<RiverStretch>()
         .add_message::<ErosionFault>()
         .add_message::<RiverRequest>()
         .add_systems(ErosionStep, run_rivers.in_set(ErosionStepSystems::River))
         .add_systems(
             schedule,
             write_rivers_back
-                // What was removed or asked for in this frame is seen.
+                // It sees what was removed or requested in this frame.
                 .after(ErosionSystems::Input)
-                // Models find the water where it is.
+                // Models then find the water in the layer.
                 .before(ErosionSystems::Simulate),
         );
 }
 
-/// Writes rivers back that were asked to, or whose entity or component is gone.
+/// Writes back the rivers for which this was requested, or whose entity or component
+/// was removed.
 fn write_rivers_back(
     terrain: Option<ResMut<Terrain>>,
     entities: Query<(), With<MeanderingRiver>>,
@@ -155,7 +155,7 @@ type Step<'w> = (
 /// Runs all rivers for a step.
 fn run_rivers(
     terrain: Option<ResMut<Terrain>>,
-    entities: Query<(Entity, Ref<MeanderingRiver>, &Stretch, &Transform)>,
+    entities: Query<(Entity, Ref<MeanderingRiver>, &RiverStretch, &Transform)>,
     places: TransformHelper,
     (time, pipe, shallow_water): Step,
     mut rivers: ResMut<Rivers>,
@@ -206,10 +206,10 @@ fn run_rivers(
         }
     }
     for known in &wrong {
-        // Said once, and again when someone has tried to mend it.
+        // Reported once, and again when the settings have changed.
         if !rivers.refused.contains(known) || changed.contains(&known.0) {
             let (entity, error) = known;
-            warn!("{error}; the river of entity {entity} rests until this is mended");
+            warn!("river of entity {entity} is not running: {error}");
             faults.write(ErosionFault {
                 model: NAME,
                 reason: error.to_string(),
@@ -225,15 +225,15 @@ impl Rivers {
         &mut self,
         entity: Entity,
         settings: &MeanderingRiver,
-        stretch: Stretch,
+        stretch: RiverStretch,
         place: Transform,
         terrain: &mut Terrain,
-    ) -> Result<&mut RiverStretch, SettingsError> {
+    ) -> Result<&mut TerrainRiver, SettingsError> {
         let number = self.running.iter().position(|own| own.entity == entity);
         let number = match number {
             Some(number) => number,
             None => {
-                let river = RiverStretch::new(settings.clone(), stretch, &place, terrain)?;
+                let river = TerrainRiver::new(settings.clone(), stretch, &place, terrain)?;
                 self.running.push(Running {
                     entity,
                     terrain: terrain.id.get(),
@@ -245,9 +245,9 @@ impl Rivers {
         let own = &mut self.running[number];
         let other_land = own.terrain != terrain.id.get();
         let inflow = own.river.stretch().inflow;
-        let same = Stretch { inflow, ..stretch } == *own.river.stretch();
+        let same = RiverStretch { inflow, ..stretch } == *own.river.stretch();
         if other_land || !same || !own.river.runs_at(&place) {
-            let new = RiverStretch::new(settings.clone(), stretch, &place, terrain)?;
+            let new = TerrainRiver::new(settings.clone(), stretch, &place, terrain)?;
             if !other_land {
                 own.river.write_back(terrain);
             }

@@ -1,10 +1,10 @@
-//! What the river carries: particles of their own, beside the water's.
+//! Sediment in transport: particles of its own, beside the water's.
 
 use super::{
     Cut, Ground, MeanderingRiver,
     grade::Grade,
     kernels::{Kernels, left, whole},
-    neighbours::Cells,
+    neighbors::Cells,
     solver::bed_at,
     water::{Felt, Water, each_batch},
 };
@@ -31,7 +31,7 @@ const CREEP: f64 = 0.2;
 /// Crumbs smaller than this share of the capacity settle as a whole.
 const CRUMB: f64 = 1e-3;
 
-/// A bit of sediment on its way.
+/// A particle of sediment in transport.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SedimentParticle {
     /// Place on the ground plane. units: m

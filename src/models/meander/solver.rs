@@ -1,4 +1,4 @@
-//! Runs a [`MeanderingRiver`]. Plain Rust.
+//! Runs a [`MeanderingRiver`] on any [`Ground`]. Needs no app.
 
 use super::{
     Cut, Ground, MeanderingRiver, RiverSink, RiverSource, SedimentParticle, SinkId, SourceId,
@@ -7,7 +7,7 @@ use super::{
     grade::Grade,
     kernels::{Kernels, left, whole},
     measure::Tally,
-    neighbours::Busy,
+    neighbors::Busy,
     sediment::{Sediment, Wanted},
     springs::Spring,
     water::{Felt, LANES, Water},
@@ -16,7 +16,7 @@ use crate::{parallel::Workers, terrain::SettingsError};
 use bevy::math::DVec2;
 use core::array;
 
-/// Banks are settled once in so many looks at the ground.
+/// Looks at the ground between two settlings of the banks.
 const SETTLE_EVERY: u64 = 4;
 /// Largest part of the smoothing radius that sound and water may cross in a
 /// step.
@@ -114,7 +114,7 @@ impl<G: Ground> RiverSolver<G> {
         &self.settings
     }
 
-    /// Takes on other settings and keeps water and sediment. Nothing changes on
+    /// Changes the settings and keeps water and sediment. Nothing changes on
     /// error.
     pub fn set_settings(&mut self, settings: MeanderingRiver) -> Result<(), SettingsError> {
         settings.check()?;
@@ -137,8 +137,7 @@ impl<G: Ground> RiverSolver<G> {
         &self.ground
     }
 
-    /// Ends the river and gives its ground back, as it is. What is carried is
-    /// laid down first.
+    /// Ends the river and returns its ground. Sediment on its way is deposited first.
     pub fn into_ground(mut self) -> G {
         for own in &self.sediment.particles {
             self.ground

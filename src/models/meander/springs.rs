@@ -1,4 +1,4 @@
-//! Where water comes from and where it goes.
+//! Sources and sinks of a river's water.
 
 use super::{MeanderingRiver, WaterParticle};
 use crate::terrain::{SettingsError, in_range};
@@ -6,26 +6,26 @@ use bevy::math::DVec2;
 use rand::Rng;
 use rand_pcg::Pcg32;
 
-/// Number of a source; see [`RiverSolver::add_source`](super::RiverSolver::add_source).
+/// Id of a source; see [`RiverSolver::add_source`](super::RiverSolver::add_source).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SourceId(pub(super) u64);
 
-/// Number of a sink; see [`RiverSolver::add_sink`](super::RiverSolver::add_sink).
+/// Id of a sink; see [`RiverSolver::add_sink`](super::RiverSolver::add_sink).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SinkId(pub(super) u64);
 
-/// Lets water in.
+/// A source: emits water particles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RiverSource {
-    /// Middle of the place where water comes in. units: m
+    /// Center of the source. units: m
     pub position: DVec2,
-    /// Half sizes of the ellipse around it, within which water comes in at
-    /// random. The sign turns the pattern round: a mirrored river's source has
+    /// Half axes of the ellipse around it, within which water appears at random
+    /// positions. The sign mirrors the pattern: a mirrored river's source has
     /// the mirrored spread. units: m
     pub spread: DVec2,
     /// Velocity of new water. units: m/s
     pub velocity: DVec2,
-    /// How much. units: particles/s
+    /// Emission rate. units: particles/s
     pub rate: f64,
 }
 
@@ -39,10 +39,10 @@ impl RiverSource {
     }
 }
 
-/// Lets water and what it carries out: a rectangle.
+/// A sink: a rectangle that removes water and the sediment in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RiverSink {
-    /// Its middle. units: m
+    /// Its center. units: m
     pub position: DVec2,
     /// Half its sides. units: m
     pub half_size: DVec2,
@@ -61,12 +61,12 @@ impl RiverSink {
     }
 }
 
-/// A source at work.
+/// A source and its state.
 #[derive(Clone, Debug)]
 pub(super) struct Spring {
     pub id: u64,
     pub source: RiverSource,
-    /// Part of a particle that is due.
+    /// Fraction of a particle that is due.
     pub due: f64,
     /// Particles so far: random numbers depend on it.
     pub emitted: u64,
@@ -82,7 +82,7 @@ impl Spring {
         }
     }
 
-    /// The water of the next `dt` seconds, without numbers.
+    /// Emits the water of the next `dt` seconds, without ids.
     pub fn emit(&mut self, settings: &MeanderingRiver, dt: f64, out: &mut Vec<WaterParticle>) {
         self.due += self.source.rate * dt;
         while self.due >= 1.0 {

@@ -1,13 +1,13 @@
-//! What a river remembers: all that its next step depends on besides settings,
-//! stretch, place and terrain.
+//! Saves and loads a river's state: all that its next step depends on besides
+//! settings, stretch, place and terrain.
 //!
-//! Particles are kept in their order. What can be found again is not kept: cells
-//! of neighbours, the outline, where water is taken in. Levels of the ground are
-//! kept as differences of bits, for most of them are alike and pack well.
+//! Particles are saved in their order. What can be computed again is not saved: the
+//! neighbor cells, the outline, where water is taken in. Levels of the ground are
+//! saved as differences of bits: most of them are equal and compress well.
 
 use super::{
     Cutoff, Ground, MeanderingRiver, OxbowLake, RiverSink, RiverSolver, RiverSource, RiverStretch,
-    SedimentParticle, SourceId, Stretch, Tally, WaterParticle, cutoff::Necks, grade::Grade,
+    SedimentParticle, SourceId, Tally, TerrainRiver, WaterParticle, cutoff::Necks, grade::Grade,
     grid_ground::GridGround, layout::Layout, oxbow::Plug, sediment::Sediment, springs::Spring,
     water::Water,
 };
@@ -19,105 +19,123 @@ use bevy::{math::DVec2, prelude::Transform};
 use core::ops::RangeInclusive;
 
 const M: &str = "MeanderingRiver";
-/// No ground is higher or lower. units: m
-const HIGHEST: f64 = 1e10;
-/// No water is faster: a step is split by its speed. units: m/s
-const FASTEST: f64 = 1e5;
-/// No river has moved more, nor run longer. units: m³, s
-const MOST: f64 = 1e18;
-/// Looks at the ground are not farther apart, as settings go. units: s
-const LONGEST_WAIT: f64 = 1e4;
-/// No source owes more. units: particles
-const MOST_DUE: f64 = 1e4;
-/// What a particle of sediment holds: at most the largest capacity. Rounding may
-/// leave a bit less than nothing. units: m³
-const MOST_LOAD: RangeInclusive<f64> = -1.0..=2e9;
-/// No lake holds more. units: particles
-const LARGEST_LAKE: u64 = 1 << 32;
-/// Sums over neighbours are not larger.
-const LARGEST_SUM: f64 = 1e30;
+/// Highest level of the ground, and lowest below zero. units: m
+const MAX_LEVEL: f64 = 1e10;
+/// Fastest water: a step is split by its speed. units: m/s
+const MAX_SPEED: f64 = 1e5;
+/// Largest volume that a river has moved, and longest time that it has run.
+/// units: m³, s
+const MAX_TOTAL: f64 = 1e18;
+/// Longest time between two looks at the ground that settings allow. units: s
+const MAX_WAIT: f64 = 1e4;
+/// Most particles that a source has yet to release. units: particles
+const MAX_DUE: f64 = 1e4;
+/// Volume of a sediment particle: at most the largest capacity. Rounding may leave
+/// it slightly negative. units: m³
+const LOAD_RANGE: RangeInclusive<f64> = -1.0..=2e9;
+/// Most water in a lake. units: particles
+const MAX_LAKE_PARTICLES: u64 = 1 << 32;
+/// Largest sum over neighbors.
+const MAX_SUM: f64 = 1e30;
 
 type Read<T> = Result<T, StateError>;
 
-impl RiverStretch {
-    /// What its next step depends on besides its settings, stretch and place and
-    /// the terrain that it runs on, so that what [`load_state`](Self::load_state)s it
-    /// goes on with the same bits. Nothing for a terrain of another size, cell
-    /// size or place.
+impl TerrainRiver {
+    /// Saves what its next step depends on besides its settings, stretch and place
+    /// and the terrain that it runs on. A river that [`load_state`](Self::load_state)s
+    /// it goes on with the same bits. Empty for a terrain of another size, cell size
+    /// or position.
     pub fn save_state(&self, terrain: &Terrain) -> Vec<u8> {
         self.save_state_for(terrain, terrain)
     }
 
-    /// The same, to be recalled on a copy of the terrain in which other rivers
-    /// may no longer be seen.
+    /// The same, to be loaded on a copy of the terrain in which other rivers may no
+    /// longer be visible.
     pub(crate) fn save_state_for(&self, terrain: &Terrain, copy: &Terrain) -> Vec<u8> {
-        let mut memory = StateWriter::default();
+        let mut writer = StateWriter::default();
         if *terrain.grid() != self.grid {
-            return memory.finish();
+            return writer.finish();
         }
-        memory.count(self.source.0);
+        writer.count(self.source.0);
         let knows = self.seen.0 == terrain.id.get();
-        memory.count(if knows { self.seen.1 } else { 0 });
+        writer.count(if knows { self.seen.1 } else { 0 });
         // The terrain has the stream as it is seen.
         let stream = copy.stream_place(self.number);
-        memory.count(stream.map_or(0, |place| place as u64 + 1));
-        memory.count(self.looks);
-        memory.real(self.carried_solids);
-        memory.real(self.carried_water);
-        memory.flag(self.passes_water_on);
-        self.river.ground.save_state(&mut memory);
-        put_unlike(&mut memory, &self.shown, self.river.ground.heights());
-        put_unlike(&mut memory, &self.base, &self.shown);
-        self.river.save_state(&mut memory);
-        memory.finish()
+        writer.count(stream.map_or(0, |place| place as u64 + 1));
+        writer.count(self.looks);
+        writer.real(self.carried_solids);
+        writer.real(self.carried_water);
+        writer.flag(self.passes_water_on);
+        self.river.ground.save_state(&mut writer);
+        put_differences(&mut writer, &self.shown, self.river.ground.heights());
+        put_differences(&mut writer, &self.base, &self.shown);
+        self.river.save_state(&mut writer);
+        writer.finish()
     }
 
-    /// The river that [remembered](Self::save_state) this, with the settings,
-    /// stretch and place that it had, on the same terrain: the one itself, a
-    /// clone or a loaded one.
+    /// The river whose state was [saved](Self::save_state), with the settings, stretch
+    /// and place that it had, on the same terrain: the one itself, a clone or a loaded
+    /// one.
     ///
     /// # Errors
-    /// When the memory is not of such a river, or cannot be.
+    /// When the bytes are not the state of such a river.
     pub fn load_state(
         settings: MeanderingRiver,
-        stretch: Stretch,
+        stretch: RiverStretch,
         place: &Transform,
-        memory: &[u8],
+        bytes: &[u8],
         terrain: &Terrain,
     ) -> Result<Self, StateError> {
-        let mut memory = StateReader::new(M, memory);
+        let mut reader = StateReader::new(M, bytes);
         let layout = Layout::new(&settings, &stretch, place, terrain.grid());
-        let layout = layout.map_err(|_| memory.fault("there is no such stretch"))?;
+        let layout = layout.map_err(|error| reader.fault(format!("invalid stretch: {error}")))?;
         let cells = layout.cells();
-        let source = SourceId(memory.count()?);
-        let seen = memory.count()?;
-        memory.ensure(seen <= terrain.revision(), "it has seen what is to come")?;
-        let number = match memory.count()? {
+        let source = SourceId(reader.count()?);
+        let seen = reader.count()?;
+        reader.ensure(
+            seen <= terrain.revision(),
+            format!(
+                "the river has seen revision {seen}, but the terrain is at revision {}",
+                terrain.revision()
+            ),
+        )?;
+        let number = match reader.count()? {
             0 => Some(StreamPatch::new_number()),
             place => terrain.river_at(place as usize - 1),
         };
-        let number = number.ok_or_else(|| memory.fault("no such stream is seen"))?;
-        let looks = memory.count()?;
-        let carried_solids = volume(&mut memory)?;
-        let carried_water = volume(&mut memory)?;
-        let passes_water_on = memory.flag()?;
+        let number = number
+            .ok_or_else(|| reader.fault("the terrain does not have the stream of this river"))?;
+        let looks = reader.count()?;
+        let carried_solids = volume(&mut reader)?;
+        let carried_water = volume(&mut reader)?;
+        let passes_water_on = reader.flag()?;
         let ground = layout.ground(vec![0.0; cells]);
-        let mut ground = ground.map_err(|_| memory.fault("there is no such ground"))?;
-        ground.load_state(&mut memory)?;
-        let shown = levels_unlike(&mut memory, ground.heights())?;
-        let base = levels_unlike(&mut memory, &shown)?;
+        let mut ground =
+            ground.map_err(|error| reader.fault(format!("invalid ground: {error}")))?;
+        ground.load_state(&mut reader)?;
+        let shown = levels_from_differences(&mut reader, ground.heights())?;
+        let base = levels_from_differences(&mut reader, &shown)?;
         let mut river = RiverSolver::new(settings, ground)
-            .map_err(|_| memory.fault("there is no such river"))?;
-        river.load_state(&mut memory)?;
+            .map_err(|error| reader.fault(format!("invalid river: {error}")))?;
+        river.load_state(&mut reader)?;
         let is_there = river.springs.iter().any(|spring| spring.id == source.0);
-        memory.ensure(is_there, "its source is none")?;
+        reader.ensure(
+            is_there,
+            format!("source {} is not among the river's sources", source.0),
+        )?;
         let due: f64 = river.springs.iter().map(|spring| spring.due).sum();
         let own = f64::from(river.settings().particle_volume);
         let water = (river.particles() as f64 + due) * own;
         let slack = 1.0 + own + 1e-3 * water.abs();
         let agrees = (carried_water - water).abs() <= slack;
-        memory.ensure(agrees, "it carries other water than it has")?;
-        memory.finish()?;
+        reader.ensure(
+            agrees,
+            format!(
+                "the water that it carries must be {water:?} m³, as its particles hold, was \
+                 {carried_water:?} m³"
+            ),
+        )?;
+        reader.finish()?;
         let mut new = Self::on(layout, river, stretch, place, source, number);
         (new.shown, new.base) = (shown, base);
         new.seen = (terrain.id.get(), seen);
@@ -129,37 +147,43 @@ impl RiverStretch {
 }
 
 impl GridGround {
-    fn save_state(&self, memory: &mut StateWriter) {
+    fn save_state(&self, writer: &mut StateWriter) {
         let none = vec![0.0; self.heights.len()];
-        put_unlike(memory, &self.heights, &none);
-        put_unlike(memory, &self.soft, &none);
-        put_unlike(memory, &self.plain, &self.heights);
-        memory.flag(self.hardness.is_some());
+        put_differences(writer, &self.heights, &none);
+        put_differences(writer, &self.soft, &none);
+        put_differences(writer, &self.plain, &self.heights);
+        writer.flag(self.hardness.is_some());
         if let Some(hardness) = &self.hardness {
-            memory.floats(hardness);
+            writer.floats(hardness);
         }
         for ((since, moved), changed) in self.waiting.iter().zip(&self.changed) {
-            memory.real(*since);
-            memory.words([u32::from(*moved) | u32::from(*changed) << 1]);
+            writer.real(*since);
+            writer.words([u32::from(*moved) | u32::from(*changed) << 1]);
         }
     }
 
-    fn load_state(&mut self, memory: &mut StateReader) -> Read<()> {
-        self.heights = levels_unlike(memory, &vec![0.0; self.heights.len()])?;
-        self.soft = levels_unlike(memory, &vec![0.0; self.heights.len()])?;
+    fn load_state(&mut self, reader: &mut StateReader) -> Read<()> {
+        self.heights = levels_from_differences(reader, &vec![0.0; self.heights.len()])?;
+        self.soft = levels_from_differences(reader, &vec![0.0; self.heights.len()])?;
         let thick = self.soft.iter().all(|soft| *soft >= 0.0);
-        memory.ensure(thick, "a deposit is thinner than none")?;
-        self.plain = levels_unlike(memory, &self.heights)?;
-        self.hardness = match memory.flag()? {
-            true => Some(memory.floats(self.heights.len())?),
+        reader.ensure(thick, "the thickness of a deposit is negative")?;
+        self.plain = levels_from_differences(reader, &self.heights)?;
+        self.hardness = match reader.flag()? {
+            true => Some(reader.floats(self.heights.len())?),
             false => None,
         };
         let mut hardness = self.hardness.iter().flatten();
-        memory.ensure(hardness.all(|own| *own > 0.0), "a hardness is none")?;
+        reader.ensure(
+            hardness.all(|own| *own > 0.0),
+            "a hardness is not above zero",
+        )?;
         for (waiting, changed) in self.waiting.iter_mut().zip(&mut self.changed) {
-            let since = time(memory)?;
-            let flags = memory.words(1)?.next().unwrap_or_default();
-            memory.ensure(flags <= 3, "a tile is in no state")?;
+            let since = time(reader)?;
+            let flags = reader.words(1)?.next().unwrap_or_default();
+            reader.ensure(
+                flags <= 3,
+                format!("the flags of a tile must be 0 to 3, were {flags}"),
+            )?;
             (*waiting, *changed) = ((since, flags & 1 != 0), flags & 2 != 0);
         }
         Ok(())
@@ -167,7 +191,7 @@ impl GridGround {
 }
 
 impl RiverSolver<GridGround> {
-    fn save_state(&self, memory: &mut StateWriter) {
+    fn save_state(&self, writer: &mut StateWriter) {
         for count in [
             self.next_id,
             self.next_drop,
@@ -176,7 +200,7 @@ impl RiverSolver<GridGround> {
             self.steps,
             self.looks,
         ] {
-            memory.count(count);
+            writer.count(count);
         }
         for real in [
             self.time,
@@ -187,63 +211,68 @@ impl RiverSolver<GridGround> {
             self.fed,
             self.waiting,
         ] {
-            memory.real(real);
+            writer.real(real);
         }
-        self.tally.save_state(memory);
-        put_all(memory, &self.springs, Spring::save_state);
-        put_all(memory, &self.sinks, |(id, sink), memory| {
-            memory.count(*id);
-            put_place(memory, sink.position);
-            put_place(memory, sink.half_size);
+        self.tally.save_state(writer);
+        put_all(writer, &self.springs, Spring::save_state);
+        put_all(writer, &self.sinks, |(id, sink), writer| {
+            writer.count(*id);
+            put_place(writer, sink.position);
+            put_place(writer, sink.half_size);
         });
-        self.water.save_state(memory);
-        self.sediment.save_state(memory);
-        self.necks.save_state(memory);
-        self.grade.save_state(memory);
+        self.water.save_state(writer);
+        self.sediment.save_state(writer);
+        self.necks.save_state(writer);
+        self.grade.save_state(writer);
     }
 
-    fn load_state(&mut self, memory: &mut StateReader) -> Read<()> {
-        self.next_id = memory.count()?;
-        self.next_drop = memory.count()?;
-        self.entered = memory.count()?;
-        self.gone = memory.count()?;
-        self.steps = memory.count()?;
-        self.looks = memory.count()?;
-        self.time = time(memory)?;
-        self.since_look = memory.real_in(0.0..=LONGEST_WAIT, "its last look is too long ago")?;
-        self.since_smoothing = time(memory)?;
-        self.fastest = memory.real_in(0.0..=FASTEST, "water is too fast")?;
-        self.left = volume(memory)?;
-        self.fed = volume(memory)?;
-        self.waiting = memory.real_in(0.0..=MOST, "less than nothing waits")?;
-        self.tally = Tally::load_state(memory)?;
-        self.springs = all(memory, Spring::load_state)?;
-        self.sinks = all(memory, |memory| {
-            let id = memory.count()?;
+    fn load_state(&mut self, reader: &mut StateReader) -> Read<()> {
+        self.next_id = reader.count()?;
+        self.next_drop = reader.count()?;
+        self.entered = reader.count()?;
+        self.gone = reader.count()?;
+        self.steps = reader.count()?;
+        self.looks = reader.count()?;
+        self.time = time(reader)?;
+        self.since_look = reader.real_in(
+            0.0..=MAX_WAIT,
+            "the time since the last look at the ground, in seconds,",
+        )?;
+        self.since_smoothing = time(reader)?;
+        self.fastest = reader.real_in(0.0..=MAX_SPEED, "the fastest water, in m/s,")?;
+        self.left = volume(reader)?;
+        self.fed = volume(reader)?;
+        self.waiting = reader.real_in(0.0..=MAX_TOTAL, "the sediment that waits, in m³,")?;
+        self.tally = Tally::load_state(reader)?;
+        self.springs = all(reader, Spring::load_state)?;
+        self.sinks = all(reader, |reader| {
+            let id = reader.count()?;
             let sink = RiverSink {
-                position: vector(memory)?,
-                half_size: vector(memory)?,
+                position: vector(reader)?,
+                half_size: vector(reader)?,
             };
-            memory.ensure(sink.check().is_ok(), "there is no such sink")?;
+            if let Err(error) = sink.check() {
+                return Err(reader.fault(format!("invalid sink: {error}")));
+            };
             Ok((id, sink))
         })?;
         let known = self.springs.iter().map(|spring| spring.id);
         let mut known = known.chain(self.sinks.iter().map(|sink| sink.0));
-        memory.ensure(
+        reader.ensure(
             known.all(|id| id <= self.next_id),
-            "a number is not given yet",
+            "a source or sink has an id that was not given out yet",
         )?;
-        let reach = Reach::of(self);
-        self.water.load_state(memory, &reach, self.next_drop)?;
-        self.sediment.load_state(memory, &reach)?;
-        self.necks = Necks::load_state(memory, &reach)?;
-        self.grade = Grade::load_state(memory, &reach, &self.settings)?;
+        let bounds = Bounds::of(self);
+        self.water.load_state(reader, &bounds, self.next_drop)?;
+        self.sediment.load_state(reader, &bounds)?;
+        self.necks = Necks::load_state(reader, &bounds)?;
+        self.grade = Grade::load_state(reader, &bounds, &self.settings)?;
         Ok(())
     }
 }
 
 impl Tally {
-    fn save_state(&self, memory: &mut StateWriter) {
+    fn save_state(&self, writer: &mut StateWriter) {
         let Self {
             cut,
             outer,
@@ -251,41 +280,46 @@ impl Tally {
             laid,
         } = *self;
         for real in [cut, outer, inner, laid] {
-            memory.real(real);
+            writer.real(real);
         }
     }
 
-    fn load_state(memory: &mut StateReader) -> Read<Self> {
+    fn load_state(reader: &mut StateReader) -> Read<Self> {
         Ok(Self {
-            cut: volume(memory)?,
-            outer: volume(memory)?,
-            inner: volume(memory)?,
-            laid: volume(memory)?,
+            cut: volume(reader)?,
+            outer: volume(reader)?,
+            inner: volume(reader)?,
+            laid: volume(reader)?,
         })
     }
 }
 
 impl Spring {
-    fn save_state(&self, memory: &mut StateWriter) {
-        memory.count(self.id);
-        memory.count(self.emitted);
-        memory.real(self.due);
-        put_place(memory, self.source.position);
-        put_place(memory, self.source.spread);
-        put_place(memory, self.source.velocity);
-        memory.real(self.source.rate);
+    fn save_state(&self, writer: &mut StateWriter) {
+        writer.count(self.id);
+        writer.count(self.emitted);
+        writer.real(self.due);
+        put_place(writer, self.source.position);
+        put_place(writer, self.source.spread);
+        put_place(writer, self.source.velocity);
+        writer.real(self.source.rate);
     }
 
-    fn load_state(memory: &mut StateReader) -> Read<Self> {
-        let (id, emitted) = (memory.count()?, memory.count()?);
-        let due = memory.real_in(-MOST_DUE..=MOST_DUE, "a source owes too much")?;
+    fn load_state(reader: &mut StateReader) -> Read<Self> {
+        let (id, emitted) = (reader.count()?, reader.count()?);
+        let due = reader.real_in(
+            -MAX_DUE..=MAX_DUE,
+            "the particles that a source has yet to release",
+        )?;
         let source = RiverSource {
-            position: vector(memory)?,
-            spread: vector(memory)?,
-            velocity: vector(memory)?,
-            rate: memory.real()?,
+            position: vector(reader)?,
+            spread: vector(reader)?,
+            velocity: vector(reader)?,
+            rate: reader.real()?,
         };
-        memory.ensure(source.check().is_ok(), "there is no such source")?;
+        if let Err(error) = source.check() {
+            return Err(reader.fault(format!("invalid source: {error}")));
+        };
         Ok(Self {
             id,
             source,
@@ -296,28 +330,31 @@ impl Spring {
 }
 
 impl Water {
-    fn save_state(&self, memory: &mut StateWriter) {
-        put_all(memory, &self.particles, |own, memory| {
-            put_place(memory, own.position);
-            put_place(memory, own.velocity);
-            put_place(memory, own.mean_velocity);
-            memory.real(own.curve);
-            memory.real(own.density);
-            memory.count(own.id);
+    fn save_state(&self, writer: &mut StateWriter) {
+        put_all(writer, &self.particles, |own, writer| {
+            put_place(writer, own.position);
+            put_place(writer, own.velocity);
+            put_place(writer, own.mean_velocity);
+            writer.real(own.curve);
+            writer.real(own.density);
+            writer.count(own.id);
         });
     }
 
-    fn load_state(&mut self, memory: &mut StateReader, reach: &Reach, drops: u64) -> Read<()> {
-        self.particles = all(memory, |memory| {
+    fn load_state(&mut self, reader: &mut StateReader, bounds: &Bounds, drops: u64) -> Read<()> {
+        self.particles = all(reader, |reader| {
             let own = WaterParticle {
-                position: reach.place(memory)?,
-                velocity: velocity(memory)?,
-                mean_velocity: velocity(memory)?,
-                curve: memory.real_in(-LARGEST_SUM..=LARGEST_SUM, "a bend is none")?,
-                density: memory.real_in(0.0..=LARGEST_SUM, "a density is none")?,
-                id: memory.count()?,
+                position: bounds.place(reader)?,
+                velocity: velocity(reader)?,
+                mean_velocity: velocity(reader)?,
+                curve: reader.real_in(-MAX_SUM..=MAX_SUM, "the curvature at a particle")?,
+                density: reader.real_in(0.0..=MAX_SUM, "the density at a particle")?,
+                id: reader.count()?,
             };
-            memory.ensure(own.id < drops, "a drop is not born yet")?;
+            reader.ensure(
+                own.id < drops,
+                "a water particle has an id that was not given out yet",
+            )?;
             Ok(own)
         })?;
         Ok(())
@@ -325,31 +362,37 @@ impl Water {
 }
 
 impl Sediment {
-    fn save_state(&self, memory: &mut StateWriter) {
-        memory.count(self.next_id);
-        put_all(memory, &self.particles, |own, memory| {
-            put_place(memory, own.position);
-            put_place(memory, own.velocity);
+    fn save_state(&self, writer: &mut StateWriter) {
+        writer.count(self.next_id);
+        put_all(writer, &self.particles, |own, writer| {
+            put_place(writer, own.position);
+            put_place(writer, own.velocity);
             for real in [own.volume, own.age, own.amount, own.off_center] {
-                memory.real(real);
+                writer.real(real);
             }
-            memory.count(own.id);
+            writer.count(own.id);
         });
     }
 
-    fn load_state(&mut self, memory: &mut StateReader, reach: &Reach) -> Read<()> {
-        self.next_id = memory.count()?;
-        self.particles = all(memory, |memory| {
+    fn load_state(&mut self, reader: &mut StateReader, bounds: &Bounds) -> Read<()> {
+        self.next_id = reader.count()?;
+        self.particles = all(reader, |reader| {
             let own = SedimentParticle {
-                position: reach.place(memory)?,
-                velocity: velocity(memory)?,
-                volume: memory.real_in(MOST_LOAD, "sediment is too much")?,
-                age: time(memory)?,
-                amount: memory.real_in(0.0..=LARGEST_SUM, "less than no water")?,
-                off_center: memory.real_in(0.0..=LARGEST_SUM, "a distance is none")?,
-                id: memory.count()?,
+                position: bounds.place(reader)?,
+                velocity: velocity(reader)?,
+                volume: reader.real_in(LOAD_RANGE, "the volume of a sediment particle, in m³,")?,
+                age: time(reader)?,
+                amount: reader.real_in(0.0..=MAX_SUM, "the water around a sediment particle")?,
+                off_center: reader.real_in(
+                    0.0..=MAX_SUM,
+                    "the distance of sediment from the center line",
+                )?,
+                id: reader.count()?,
             };
-            memory.ensure(own.id < self.next_id, "sediment is not taken up yet")?;
+            reader.ensure(
+                own.id < self.next_id,
+                "a sediment particle has an id that was not given out yet",
+            )?;
             Ok(own)
         })?;
         Ok(())
@@ -357,260 +400,284 @@ impl Sediment {
 }
 
 impl Necks {
-    fn save_state(&self, memory: &mut StateWriter) {
-        memory.real(self.since_look);
-        put_all(memory, &self.cutoffs, Cutoff::save_state);
-        put_all(memory, &self.lakes, OxbowLake::save_state);
-        put_all(memory, &self.plugs, |mouths, memory| {
+    fn save_state(&self, writer: &mut StateWriter) {
+        writer.real(self.since_look);
+        put_all(writer, &self.cutoffs, Cutoff::save_state);
+        put_all(writer, &self.lakes, OxbowLake::save_state);
+        put_all(writer, &self.plugs, |mouths, writer| {
             for plug in mouths {
-                plug.save_state(memory);
+                plug.save_state(writer);
             }
         });
-        put_all(memory, &self.courses, |course, memory| {
-            put_line(memory, course)
+        put_all(writer, &self.courses, |course, writer| {
+            put_line(writer, course)
         });
     }
 
-    fn load_state(memory: &mut StateReader, reach: &Reach) -> Read<Self> {
+    fn load_state(reader: &mut StateReader, bounds: &Bounds) -> Read<Self> {
         Ok(Self {
-            since_look: time(memory)?,
-            cutoffs: all(memory, |memory| Cutoff::load_state(memory, reach))?,
-            lakes: all(memory, |memory| OxbowLake::load_state(memory, reach))?,
-            plugs: all(memory, |memory| {
+            since_look: time(reader)?,
+            cutoffs: all(reader, |reader| Cutoff::load_state(reader, bounds))?,
+            lakes: all(reader, |reader| OxbowLake::load_state(reader, bounds))?,
+            plugs: all(reader, |reader| {
                 Ok([
-                    Plug::load_state(memory, reach)?,
-                    Plug::load_state(memory, reach)?,
+                    Plug::load_state(reader, bounds)?,
+                    Plug::load_state(reader, bounds)?,
                 ])
             })?,
-            courses: all(memory, |memory| reach.course(memory))?,
+            courses: all(reader, |reader| bounds.course(reader))?,
         })
     }
 }
 
 impl Cutoff {
-    fn save_state(&self, memory: &mut StateWriter) {
-        memory.real(self.time);
-        memory.count(self.step);
-        put_place(memory, self.place);
+    fn save_state(&self, writer: &mut StateWriter) {
+        writer.real(self.time);
+        writer.count(self.step);
+        put_place(writer, self.place);
         for real in [self.neck, self.length_before, self.length_after, self.cut] {
-            memory.real(real);
+            writer.real(real);
         }
-        memory.count(self.lake);
+        writer.count(self.lake);
     }
 
-    fn load_state(memory: &mut StateReader, reach: &Reach) -> Read<Self> {
+    fn load_state(reader: &mut StateReader, bounds: &Bounds) -> Read<Self> {
         Ok(Self {
-            time: time(memory)?,
-            step: memory.count()?,
-            place: reach.place(memory)?,
-            neck: memory.real()?,
-            length_before: memory.real()?,
-            length_after: memory.real()?,
-            cut: memory.real()?,
-            lake: memory.count()?,
+            time: time(reader)?,
+            step: reader.count()?,
+            place: bounds.place(reader)?,
+            neck: reader.real()?,
+            length_before: reader.real()?,
+            length_after: reader.real()?,
+            cut: reader.real()?,
+            lake: reader.count()?,
         })
     }
 }
 
 impl OxbowLake {
-    fn save_state(&self, memory: &mut StateWriter) {
-        memory.count(self.id);
-        put_line(memory, &self.line);
+    fn save_state(&self, writer: &mut StateWriter) {
+        writer.count(self.id);
+        put_line(writer, &self.line);
         for real in [self.reach, self.level, self.brim] {
-            memory.real(real);
+            writer.real(real);
         }
-        memory.count(self.particles);
-        memory.flag(self.outlet.is_some());
+        writer.count(self.particles);
+        writer.flag(self.outlet.is_some());
         if let Some(outlet) = self.outlet {
-            put_place(memory, outlet);
+            put_place(writer, outlet);
         }
-        memory.flag(self.opened);
+        writer.flag(self.opened);
     }
 
-    fn load_state(memory: &mut StateReader, reach: &Reach) -> Read<Self> {
+    fn load_state(reader: &mut StateReader, bounds: &Bounds) -> Read<Self> {
         let lake = Self {
-            id: memory.count()?,
-            line: reach.line(memory)?,
-            reach: memory.real_in(0.0..=HIGHEST, "a lake reaches too far")?,
-            level: level(memory)?,
-            brim: level(memory)?,
-            particles: memory.count()?,
-            outlet: match memory.flag()? {
-                true => Some(reach.place(memory)?),
+            id: reader.count()?,
+            line: bounds.line(reader)?,
+            reach: reader.real_in(0.0..=MAX_LEVEL, "the reach of a lake, in metres,")?,
+            level: level(reader)?,
+            brim: level(reader)?,
+            particles: reader.count()?,
+            outlet: match reader.flag()? {
+                true => Some(bounds.place(reader)?),
                 false => None,
             },
-            opened: memory.flag()?,
+            opened: reader.flag()?,
         };
-        memory.ensure(!lake.line.is_empty(), "a lake lies nowhere")?;
+        reader.ensure(!lake.line.is_empty(), "the line of an oxbow lake is empty")?;
         // One with an outlet gives up a particle at a time.
         let has_any = lake.particles > 0 || lake.outlet.is_none();
-        let fits = has_any && lake.particles <= LARGEST_LAKE;
-        memory.ensure(fits, "a lake's water is wrong")?;
+        let fits = has_any && lake.particles <= MAX_LAKE_PARTICLES;
+        reader.ensure(
+            fits,
+            format!(
+                "the water of an oxbow lake must be 0 to {MAX_LAKE_PARTICLES} particles, and not 0 \
+                 with an outlet, was {}",
+                lake.particles
+            ),
+        )?;
         Ok(lake)
     }
 }
 
 impl Plug {
-    fn save_state(&self, memory: &mut StateWriter) {
-        put_place(memory, self.at);
-        put_place(memory, self.along);
-        put_line(memory, &self.river);
+    fn save_state(&self, writer: &mut StateWriter) {
+        put_place(writer, self.at);
+        put_place(writer, self.along);
+        put_line(writer, &self.river);
     }
 
-    fn load_state(memory: &mut StateReader, reach: &Reach) -> Read<Self> {
+    fn load_state(reader: &mut StateReader, bounds: &Bounds) -> Read<Self> {
         let plug = Self {
-            at: reach.place(memory)?,
-            along: vector(memory)?,
-            river: reach.line(memory)?,
+            at: bounds.place(reader)?,
+            along: vector(reader)?,
+            river: bounds.line(reader)?,
         };
-        memory.ensure(plug.along.is_normalized(), "a direction is none")?;
+        reader.ensure(
+            plug.along.is_normalized(),
+            "the direction of a plug is not a unit vector",
+        )?;
         Ok(plug)
     }
 }
 
 impl Grade {
-    fn save_state(&self, memory: &mut StateWriter) {
-        put_line(memory, &self.places);
+    fn save_state(&self, writer: &mut StateWriter) {
+        put_line(writer, &self.places);
         if self.places.is_empty() {
             return;
         }
-        memory.real(self.end);
+        writer.real(self.end);
         for (level, last) in self.levels.iter().zip(&self.last) {
-            memory.real(*level);
-            memory.flag(*last);
+            writer.real(*level);
+            writer.flag(*last);
         }
     }
 
     fn load_state(
-        memory: &mut StateReader,
-        reach: &Reach,
+        reader: &mut StateReader,
+        bounds: &Bounds,
         settings: &MeanderingRiver,
     ) -> Read<Self> {
-        let places = reach.line(memory)?;
+        let places = bounds.line(reader)?;
         if places.is_empty() {
             return Ok(Self::default());
         }
         let mut grade = Self::default();
-        grade.end = level(memory)?;
+        grade.end = level(reader)?;
         for _ in &places {
-            grade.levels.push(level(memory)?);
-            grade.last.push(memory.flag()?);
+            grade.levels.push(level(reader)?);
+            grade.last.push(reader.flag()?);
         }
-        // Who is not the last asks for the next.
-        memory.ensure(grade.last.ends_with(&[true]), "a course has no end")?;
+        // A place that is not the last of its course asks for the next.
+        reader.ensure(grade.last.ends_with(&[true]), "the last course has no end")?;
         grade.places = places;
         Ok(grade.ready(settings))
     }
 }
 
-/// Where something of a river may be.
-struct Reach {
+/// The region in which the parts of a river lie.
+struct Bounds {
     /// Smallest and largest coordinates. units: m
-    bounds: (DVec2, DVec2),
+    corners: (DVec2, DVec2),
     radius: f64,
 }
 
-impl Reach {
+impl Bounds {
     fn of(river: &RiverSolver<GridGround>) -> Self {
         let (min, max) = river.ground.bounds();
         let radius = river.kernels.radius;
         Self {
-            bounds: (min - radius, max + radius),
+            corners: (min - radius, max + radius),
             radius,
         }
     }
 
-    fn place(&self, memory: &mut StateReader) -> Read<DVec2> {
-        let place = vector(memory)?;
-        let (min, max) = self.bounds;
+    fn place(&self, reader: &mut StateReader) -> Read<DVec2> {
+        let place = vector(reader)?;
+        let (min, max) = self.corners;
         let there = place.cmpge(min).all() && place.cmple(max).all();
-        memory.ensure(there, "a place is beyond the river's land")?;
+        reader.ensure(there, "a position lies outside the river's stretch")?;
         Ok(place)
     }
 
-    fn line(&self, memory: &mut StateReader) -> Read<Vec<DVec2>> {
-        all(memory, |memory| self.place(memory))
+    fn line(&self, reader: &mut StateReader) -> Read<Vec<DVec2>> {
+        all(reader, |reader| self.place(reader))
     }
 
     /// A line that can be followed: each place is near the one before.
-    fn course(&self, memory: &mut StateReader) -> Read<Vec<DVec2>> {
-        let course = self.line(memory)?;
+    fn course(&self, reader: &mut StateReader) -> Read<Vec<DVec2>> {
+        let course = self.line(reader)?;
         let mut steps = course.windows(2).map(|pair| pair[0].distance(pair[1]));
         // They are half a radius apart; courses with gaps would take any room.
-        memory.ensure(steps.all(|step| step <= self.radius), "a course has gaps")?;
+        reader.ensure(
+            steps.all(|step| step <= self.radius),
+            "a course has gaps of more than the radius",
+        )?;
         Ok(course)
     }
 }
 
-fn put_place(memory: &mut StateWriter, place: DVec2) {
-    memory.real(place.x);
-    memory.real(place.y);
+fn put_place(writer: &mut StateWriter, place: DVec2) {
+    writer.real(place.x);
+    writer.real(place.y);
 }
 
-fn put_line(memory: &mut StateWriter, line: &[DVec2]) {
-    put_all(memory, line, |place, memory| put_place(memory, *place));
+fn put_line(writer: &mut StateWriter, line: &[DVec2]) {
+    put_all(writer, line, |place, writer| put_place(writer, *place));
 }
 
-fn put_all<T>(memory: &mut StateWriter, items: &[T], put: impl Fn(&T, &mut StateWriter)) {
-    memory.count(items.len() as u64);
+fn put_all<T>(writer: &mut StateWriter, items: &[T], put: impl Fn(&T, &mut StateWriter)) {
+    writer.count(items.len() as u64);
     for item in items {
-        put(item, memory);
+        put(item, writer);
     }
 }
 
-/// As many as there are said to be. Room is made only for what is read.
+/// Reads a count and as many items. Memory is taken only for what is really read.
 fn all<T>(
-    memory: &mut StateReader,
+    reader: &mut StateReader,
     mut read: impl FnMut(&mut StateReader) -> Read<T>,
 ) -> Read<Vec<T>> {
-    let count = memory.count()?;
+    let count = reader.count()?;
     let mut items = Vec::new();
     for _ in 0..count {
-        items.push(read(memory)?);
+        items.push(read(reader)?);
     }
     Ok(items)
 }
 
-/// Bits by which values differ from others.
-fn put_unlike(memory: &mut StateWriter, values: &[f64], others: &[f64]) {
-    memory.words(values.iter().zip(others).flat_map(|(value, other)| {
+/// Writes the bits by which values differ from others.
+fn put_differences(writer: &mut StateWriter, values: &[f64], others: &[f64]) {
+    writer.words(values.iter().zip(others).flat_map(|(value, other)| {
         let bits = value.to_bits() ^ other.to_bits();
         [bits as u32, (bits >> 32) as u32]
     }));
 }
 
-/// Levels that differ from others by these bits. units: m
-fn levels_unlike(memory: &mut StateReader, others: &[f64]) -> Read<Vec<f64>> {
-    let mut words = memory.words(2 * others.len())?;
+/// Reads levels that differ from others by these bits. units: m
+fn levels_from_differences(reader: &mut StateReader, others: &[f64]) -> Read<Vec<f64>> {
+    let mut words = reader.words(2 * others.len())?;
     let mut word = || u64::from(words.next().unwrap_or_default());
     let levels: Vec<f64> = others
         .iter()
         .map(|other| f64::from_bits((word() | word() << 32) ^ other.to_bits()))
         .collect();
     // NaN fails the comparison, so it is found too.
-    let fits = levels.iter().all(|own| (-HIGHEST..=HIGHEST).contains(own));
-    memory.ensure(fits, "a level is none")?;
+    let fits = levels
+        .iter()
+        .all(|own| (-MAX_LEVEL..=MAX_LEVEL).contains(own));
+    reader.ensure(
+        fits,
+        "a level of the ground is not a number or out of range",
+    )?;
     Ok(levels)
 }
 
-fn vector(memory: &mut StateReader) -> Read<DVec2> {
-    Ok(DVec2::new(memory.real()?, memory.real()?))
+fn vector(reader: &mut StateReader) -> Read<DVec2> {
+    Ok(DVec2::new(reader.real()?, reader.real()?))
 }
 
-fn velocity(memory: &mut StateReader) -> Read<DVec2> {
-    let velocity = vector(memory)?;
-    memory.ensure(velocity.length() <= FASTEST, "water is too fast")?;
+fn velocity(reader: &mut StateReader) -> Read<DVec2> {
+    let velocity = vector(reader)?;
+    reader.ensure(
+        velocity.length() <= MAX_SPEED,
+        format!(
+            "a speed must be at most {MAX_SPEED:?} m/s, was {:?} m/s",
+            velocity.length()
+        ),
+    )?;
     Ok(velocity)
 }
 
-fn level(memory: &mut StateReader) -> Read<f64> {
-    memory.real_in(-HIGHEST..=HIGHEST, "a level is none")
+fn level(reader: &mut StateReader) -> Read<f64> {
+    reader.real_in(-MAX_LEVEL..=MAX_LEVEL, "a level, in metres,")
 }
 
-fn volume(memory: &mut StateReader) -> Read<f64> {
-    memory.real_in(-MOST..=MOST, "a volume is too large")
+fn volume(reader: &mut StateReader) -> Read<f64> {
+    reader.real_in(-MAX_TOTAL..=MAX_TOTAL, "a volume, in m³,")
 }
 
-fn time(memory: &mut StateReader) -> Read<f64> {
-    memory.real_in(0.0..=MOST, "a time is none")
+fn time(reader: &mut StateReader) -> Read<f64> {
+    reader.real_in(0.0..=MAX_TOTAL, "a time, in seconds,")
 }

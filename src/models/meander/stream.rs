@@ -1,7 +1,7 @@
 //! What the water of particles looks like on the cells of the ground.
 //!
 //! ```text
-//! L   = ground + V·ρ at a particle, then the kernel's mean over its neighbours
+//! L   = ground + V·ρ at a particle, then the kernel's mean over its neighbors
 //! S   = Σ w·L / Σ w                      level at a cell
 //! d   = max(0, S + δ − ground)·edge      edge: 0 … 1 where Σ w is small
 //! ```

@@ -1,15 +1,15 @@
 //! A river on a stretch of the shared [`Terrain`]. Plain Rust.
 //!
 //! The river's ground is the terrain's own cells, in the box around a rectangle
-//! that may be turned. At every look at the ground the differences go both ways:
-//! what others did to those cells since is taken over, and what the river did is
-//! written to soil and bedrock. Cuts take soil first; deposits are soil. What is
-//! too small for the layers' `f32` waits.
+//! that may be rotated. At every look at the ground changes go both ways: what others
+//! did to those cells since is taken over, and what the river did is written to soil
+//! and bedrock. Cuts take soil first; deposits are soil. Changes
+//! too small for the layers' `f32` wait.
 //!
 //! A particle stands for [`particle_volume`](MeanderingRiver::particle_volume)
 //! of water. That water is not in the `water` layer, where other models would
-//! move it, but is seen and answered for ([`Terrain::water_depth`] and all
-//! queries). What a river carries is in the ledger.
+//! move it, but is drawn and counted in queries ([`Terrain::water_depth`] and all
+//! others). What a river carries is in the ledger.
 
 use super::{
     MeanderingRiver, RiverSolver, RiverSource, SourceId,
@@ -26,8 +26,8 @@ use bevy::{math::*, prelude::*};
 
 const M: &str = "MeanderingRiver";
 /// Smaller changes of the ground wait until they are worth a new mesh. units: m
-const LEAST: f64 = 1e-5;
-/// Changes by others from which on the floodplain is found anew. units: m
+const MIN_CHANGE: f64 = 1e-5;
+/// Changes by others from which on the floodplain is found again. units: m
 const EDITED: f64 = 0.01;
 /// Hollows narrower than three radii are part of the floodplain.
 const HOLLOW: f64 = 1.5;
@@ -37,20 +37,21 @@ const INTAKE: f64 = 1e4;
 const SPREAD: f64 = 0.4;
 /// New water runs at this share of the speed that its slope would give it.
 const ENTRY_SPEED: f64 = 0.8;
-/// Ways that differ by less are the same: a centimetre in a kilometre.
+/// Directions that differ by less are the same: a centimetre in a kilometre.
 const SAME_WAY: f32 = 1e-5;
 
 /// The stretch of the terrain that a [`MeanderingRiver`] runs on: a rectangle
 /// that begins where its entity stands and lies along its forward direction
-/// (−Z). Water that leaves it is gone.
+/// (−Z). Water that leaves it leaves the river.
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Component, Default)]
 #[cfg_attr(
     feature = "serialize",
     derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
+    // The name in files, from before it was `RiverStretch`.
+    serde(rename = "Stretch", default, deny_unknown_fields)
 )]
-pub struct Stretch {
+pub struct RiverStretch {
     /// Along the stream. units: m
     pub length: f32,
     /// Across. units: m
@@ -60,7 +61,7 @@ pub struct Stretch {
     pub inflow: f32,
 }
 
-impl Default for Stretch {
+impl Default for RiverStretch {
     fn default() -> Self {
         Self {
             length: 1024.0,
@@ -70,10 +71,10 @@ impl Default for Stretch {
     }
 }
 
-impl Stretch {
+impl RiverStretch {
     /// Checks the values against the river's; the error names the field.
     pub fn check(&self, river: &MeanderingRiver) -> Result<(), SettingsError> {
-        const S: &str = "Stretch";
+        const S: &str = "RiverStretch";
         river.check()?;
         in_range(S, "length", self.length, 4.0 * river.radius..=1e6)?;
         in_range(S, "width", self.width, 2.0 * river.radius..=1e6)?;
@@ -81,8 +82,8 @@ impl Stretch {
         in_range(S, "inflow", self.inflow, 0.0..=1e4 * river.particle_volume)
     }
 
-    /// [`check`](Self::check), and whether it lies on the land with cells that
-    /// are small enough for the river.
+    /// [`check`](Self::check), and whether it lies on the terrain, with cells that are
+    /// small enough for the river.
     pub(crate) fn check_on(
         &self,
         river: &MeanderingRiver,
@@ -104,7 +105,10 @@ impl Stretch {
             return Err(SettingsError {
                 model: M,
                 field: "Transform.rotation",
-                reason: "its forward direction must lie along the land".into(),
+                reason: format!(
+                    "the forward direction must not be vertical, was {}",
+                    place.forward().as_vec3()
+                ),
             });
         }
         let along = forward.normalize();
@@ -121,7 +125,7 @@ impl Stretch {
     }
 }
 
-/// A river and the terrain it runs on, coupled. Without an app:
+/// A river that runs on a stretch of a terrain and changes it. Without an app:
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -131,8 +135,8 @@ impl Stretch {
 /// let land = TiltedPlane::default().with_slope(0.05).with_downhill(90.0);
 /// let mut terrain = Terrain::generate(&land, UVec2::new(128, 64), 8.0)?;
 /// let start = Transform::from_xyz(-500.0, 0.0, 0.0).looking_to(Vec3::X, Vec3::Y);
-/// let stretch = Stretch { length: 1000.0, width: 480.0, ..default() };
-/// let mut river = RiverStretch::new(MeanderingRiver::default(), stretch, &start, &terrain)?;
+/// let stretch = RiverStretch { length: 1000.0, width: 480.0, ..default() };
+/// let mut river = TerrainRiver::new(MeanderingRiver::default(), stretch, &start, &terrain)?;
 /// for _ in 0..100 {
 ///     river.step(&mut terrain, 0.1);
 /// }
@@ -142,13 +146,13 @@ impl Stretch {
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct RiverStretch {
+pub struct TerrainRiver {
     pub(super) river: RiverSolver<GridGround>,
-    stretch: Stretch,
+    stretch: RiverStretch,
     place: Transform,
     pub(super) source: SourceId,
     source_at: DVec2,
-    /// Number of the river among those that are seen.
+    /// Number of the river among those that the terrain shows.
     pub(super) number: u64,
     pub(super) grid: Grid,
     /// First cell of the box, and its size in cells.
@@ -172,15 +176,15 @@ pub struct RiverStretch {
     pub(super) passes_water_on: bool,
 }
 
-impl RiverStretch {
+impl TerrainRiver {
     /// A dry river on a stretch of this terrain.
     ///
     /// # Errors
     /// When settings are out of range, when the stretch is too small for the
-    /// river, or when it does not lie on the land.
+    /// river, or when it does not lie on the terrain.
     pub fn new(
         settings: MeanderingRiver,
-        stretch: Stretch,
+        stretch: RiverStretch,
         place: &Transform,
         terrain: &Terrain,
     ) -> Result<Self, SettingsError> {
@@ -191,7 +195,7 @@ impl RiverStretch {
         let shown: Vec<f64> = (0..cells).map(|i| exact_ground(terrain, at(i))).collect();
         let wrong = |error: super::GroundError| SettingsError {
             model: M,
-            field: "Stretch",
+            field: "RiverStretch",
             reason: error.to_string(),
         };
         let mut ground = layout.ground(shown.clone()).map_err(wrong)?;
@@ -221,16 +225,16 @@ impl RiverStretch {
         Ok(new)
     }
 
-    /// A river that knows nothing of its terrain yet.
+    /// A river that has not read its terrain yet.
     pub(super) fn on(
         layout: Layout,
         mut river: RiverSolver<GridGround>,
-        stretch: Stretch,
+        stretch: RiverStretch,
         place: &Transform,
         source: SourceId,
         number: u64,
     ) -> Self {
-        // From now on it tells where water leaves.
+        // From now on it records where water leaves.
         river.take_gone();
         let radius = f64::from(river.settings().radius);
         Self {
@@ -262,7 +266,7 @@ impl RiverStretch {
     }
 
     /// The stretch it runs on.
-    pub fn stretch(&self) -> &Stretch {
+    pub fn stretch(&self) -> &RiverStretch {
         &self.stretch
     }
 
@@ -271,8 +275,8 @@ impl RiverStretch {
         &self.place
     }
 
-    /// Whether this is where it runs. A place that was made of others, or saved,
-    /// may be turned by a rounding.
+    /// Whether it runs at this place. The rotation of a computed or saved place may
+    /// differ by rounding.
     pub(super) fn runs_at(&self, place: &Transform) -> bool {
         let forward = |place: &Transform| place.rotation * Vec3::NEG_Z;
         place.translation == self.place.translation
@@ -307,9 +311,8 @@ impl RiverStretch {
         self.carried_water
     }
 
-    /// Whether water that leaves goes to the `water` layer of the cells there,
-    /// where a water model carries it on. Otherwise it leaves the land, which
-    /// is so unless set.
+    /// Sets whether water that leaves goes to the `water` layer of the cells there,
+    /// where a water model carries it on. By default it leaves the terrain.
     pub fn pass_water_on(&mut self, on: bool) {
         self.passes_water_on = on;
     }
@@ -319,7 +322,7 @@ impl RiverStretch {
     /// # Errors
     /// When it is out of range; nothing changes then.
     pub fn set_inflow(&mut self, inflow: f32) -> Result<(), SettingsError> {
-        let stretch = Stretch {
+        let stretch = RiverStretch {
             inflow,
             ..self.stretch
         };
@@ -328,9 +331,9 @@ impl RiverStretch {
         Ok(())
     }
 
-    /// Takes on other settings and keeps water and sediment. With another
-    /// radius the river is [written back](Self::write_back) and starts anew. If
-    /// a particle stands for another volume, the difference is booked as added.
+    /// Changes the settings and keeps water and sediment. With another radius the
+    /// river is [written back](Self::write_back) and starts again. If a particle stands
+    /// for another volume, the ledger counts the difference as added.
     ///
     /// # Errors
     /// When they are out of range; nothing changes then.
@@ -355,7 +358,7 @@ impl RiverStretch {
             self.river.feed(self.source, due * before / after);
             let more = self.river.particles() as f64 * (after - before);
             terrain.account.water.added += more;
-            self.book_water(terrain, more);
+            self.add_water(terrain, more);
         }
         Ok(())
     }
@@ -384,7 +387,7 @@ impl RiverStretch {
     }
 
     /// Puts all water into the `water` layer where it is, and all sediment on
-    /// the ground as soil, nothing lost. The river is dry then, and may go on.
+    /// the ground as soil; nothing is lost. The river is dry then, and may go on.
     pub fn write_back(&mut self, terrain: &mut Terrain) {
         if *terrain.grid() != self.grid {
             return;
@@ -396,7 +399,7 @@ impl RiverStretch {
         // It left with the water and was to be fed in again.
         let gone = core::mem::take(&mut self.river.waiting);
         terrain.account.solids.left += gone;
-        self.book_solids(terrain, -gone);
+        self.add_solids(terrain, -gone);
 
         self.river.forget_water();
         self.river.take_due(self.source);
@@ -409,7 +412,7 @@ impl RiverStretch {
             .map(|(cell, weight)| (self.index(cell), weight))
             .collect();
         let given = pour(terrain, &cells, self.carried_water);
-        self.book_water(terrain, -given);
+        self.add_water(terrain, -given);
         terrain.hide_stream(self.number);
     }
 
@@ -423,12 +426,12 @@ impl RiverStretch {
         index(&self.grid, self.first, self.size, cell)
     }
 
-    fn book_solids(&mut self, terrain: &mut Terrain, change: f64) {
+    fn add_solids(&mut self, terrain: &mut Terrain, change: f64) {
         self.carried_solids += change;
         terrain.account.solids.in_rivers += change;
     }
 
-    fn book_water(&mut self, terrain: &mut Terrain, change: f64) {
+    fn add_water(&mut self, terrain: &mut Terrain, change: f64) {
         self.carried_water += change;
         terrain.account.water.in_rivers += change;
     }
@@ -473,7 +476,7 @@ impl RiverStretch {
         }
     }
 
-    /// Finds the floodplain anew around cells of the box that were edited.
+    /// Finds the floodplain again around cells of the box that were edited.
     fn find_plain(&mut self, from: UVec2, to: UVec2) {
         let radius = f64::from(self.river.settings().radius);
         let reach = (HOLLOW * radius / f64::from(self.grid.cell_size())).ceil() as u32;
@@ -534,18 +537,18 @@ impl RiverStretch {
             terrain.mark_water_tiles(tiles);
         }
         let (water, load) = (inflow + water * area, load * area);
-        self.book_water(terrain, water);
+        self.add_water(terrain, water);
         self.river.feed(self.source, water / self.volume());
-        self.book_solids(terrain, load);
+        self.add_solids(terrain, load);
         self.river.waiting += load;
     }
 
-    /// Books what left, and passes water on.
+    /// Removes what left the stretch, and passes water on.
     fn let_out(&mut self, terrain: &mut Terrain) {
         if !self.river.settings().recirculate {
             let gone = core::mem::take(&mut self.river.waiting);
             terrain.account.solids.left += gone;
-            self.book_solids(terrain, -gone);
+            self.add_solids(terrain, -gone);
         }
         let kernels = Kernels::new(f64::from(self.river.settings().radius));
         for at in self.river.take_gone() {
@@ -560,7 +563,7 @@ impl RiverStretch {
                 }
                 false => pour(terrain, &cells, self.volume()),
             };
-            self.book_water(terrain, -gone);
+            self.add_water(terrain, -gone);
             // What was too little for a cell comes with the next water.
             let rest = (self.volume() - gone) / self.volume();
             self.river.feed(self.source, rest);
@@ -591,7 +594,8 @@ impl RiverStretch {
         cells
     }
 
-    /// Writes what the river did to its ground. In the end, to the last bit.
+    /// Writes what the river did to its ground; with `is_end` also what is too small
+    /// otherwise.
     fn write_ground(&mut self, terrain: &mut Terrain, is_end: bool) {
         let ground = &mut self.river.ground;
         let changed = ground.take_changed();
@@ -602,7 +606,7 @@ impl RiverStretch {
                 .flat_map(|tile| ground.tile_cells(tile))
                 .collect(),
         };
-        let least = if is_end { 0.0 } else { LEAST };
+        let least = if is_end { 0.0 } else { MIN_CHANGE };
         let mut tiles = Vec::new();
         let (mut gained, mut taken) = (0.0, 0.0);
         for i in cells {
@@ -638,7 +642,7 @@ impl RiverStretch {
         self.seen.1 = terrain.revision();
         let area = self.grid.cell_area();
         terrain.account.solids.moved += taken * area;
-        self.book_solids(terrain, -gained * area);
+        self.add_solids(terrain, -gained * area);
     }
 
     /// Lays all sediment down, spread over the ground around it.
@@ -693,7 +697,7 @@ fn tile_of(grid: &Grid, cell: usize) -> usize {
     y / tile * grid.tiles().x as usize + x / tile
 }
 
-/// Bedrock with its rest, and soil. units: m
+/// Both parts of bedrock, and soil. units: m
 fn exact_ground(terrain: &Terrain, cell: usize) -> f64 {
     let (bedrock, rest, soil) = terrain.ground_parts(cell);
     f64::from(bedrock) + f64::from(rest) + f64::from(soil)

@@ -5,7 +5,7 @@ use super::{
     curve::Turn,
     ground::Ground,
     kernels::{Kernels, left, whole, whole2},
-    neighbours::Cells,
+    neighbors::Cells,
 };
 use crate::parallel::Workers;
 use bevy::math::DVec2;
@@ -16,7 +16,7 @@ use multiversion::multiversion;
 const BATCH: usize = 512;
 pub(super) const PARALLEL_FROM: usize = 3 * BATCH;
 
-/// A bit of water.
+/// A particle of water.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WaterParticle {
     /// Place on the ground plane. units: m
@@ -30,7 +30,7 @@ pub struct WaterParticle {
     pub curve: f64,
     /// Particles per area here. units: 1/m²
     pub density: f64,
-    /// Number of the particle, in the order of birth.
+    /// Id of the particle, in the order of emission.
     pub id: u64,
 }
 

@@ -1,9 +1,9 @@
 //! The source's method, literally, on ground `b` = bedrock + soil. Cell (x, y)
-//! sends water to its neighbours through four one-way pipes: L towards −x, R
+//! sends water to its neighbors through four one-way pipes: L towards −x, R
 //! towards +x, B towards −y, T towards +y. Nothing passes the border.
 //!
 //! ```text
-//! f^i ← max(0, f^i + dt·A·g·Δh^i/l)            Δh of b + d, to the neighbour i
+//! f^i ← max(0, f^i + dt·A·g·Δh^i/l)            Δh of b + d, to the neighbor i
 //! K   = min(1, d·l²/(Σf·dt)), 1 where Σf = 0;   f ← K·f
 //! d₂  = d + dt·(Σf in − Σf out)/l²
 //! u   = [f^R(x−1) − f^L(x) + f^R(x) − f^L(x+1)] / (2·l·d̄),  d̄ = (d + d₂)/2
@@ -15,7 +15,7 @@
 //!
 //! A cut takes soil first and a deposit is soil. K bounds `u` and `v` by `l/dt`.
 //! Waves are stable up to `√(g·A/l)·dt ≤ 0.5·l`. The transport of a thickness
-//! does not conserve it: the ledger books the difference as lost.
+//! does not conserve it: the ledger counts the difference as lost.
 
 use crate::{
     models::{
@@ -30,7 +30,7 @@ use bevy::prelude::*;
 /// Rows that one job works on. A tile holds a whole number of bands.
 const BAND: usize = 16;
 /// No water carries more than this; only absurd settings come near. units: m
-const MOST_LOAD: f32 = 1e6;
+const MAX_LOAD: f32 = 1e6;
 /// Numbers of the four pipes.
 const L: usize = 0;
 const R: usize = 1;
@@ -133,19 +133,19 @@ impl PublishedState {
     }
 
     /// Writes what the next step depends on: the outflow.
-    pub(super) fn save_state(&self, memory: &mut StateWriter) {
+    pub(super) fn save_state(&self, writer: &mut StateWriter) {
         for plane in &self.flux {
-            memory.floats(plane);
+            writer.floats(plane);
         }
     }
 
     /// Reads what [`save_state`](Self::save_state) wrote.
-    pub(super) fn load_state(memory: &mut StateReader, grid: &Grid) -> Result<Self, StateError> {
+    pub(super) fn load_state(reader: &mut StateReader, grid: &Grid) -> Result<Self, StateError> {
         let mut planes = [const { Vec::new() }; 4];
         for plane in &mut planes {
-            *plane = memory.floats(grid.cells())?;
+            *plane = reader.floats(grid.cells())?;
             let outflow = plane.iter().all(|flux| *flux >= 0.0);
-            memory.ensure(outflow, "an outflow is negative")?;
+            reader.ensure(outflow, "an outflow of a pipe is negative")?;
         }
         Ok(Self {
             flux: planes,
@@ -162,7 +162,7 @@ impl PublishedState {
         terrain: &mut Terrain,
         dt: f32,
     ) {
-        self.heed(terrain);
+        self.adopt_flow(terrain);
         self.survey(workers, terrain);
         self.accelerate(settings, workers, terrain, dt);
         let flowed = self.flow(workers, terrain, dt);
@@ -188,9 +188,9 @@ impl PublishedState {
         }
     }
 
-    /// Starts from the terrain's flow where it is not the one that this state
-    /// left: another method ran, or the land is another.
-    fn heed(&mut self, terrain: &Terrain) {
+    /// Takes over the terrain's flow where it is not the one that this state left:
+    /// another method ran, or the terrain was replaced.
+    fn adopt_flow(&mut self, terrain: &Terrain) {
         let (w, l) = (self.grid.width(), self.grid.cell_size());
         let Some(flow) = terrain.flow() else {
             return;
@@ -311,7 +311,7 @@ impl PublishedState {
                 let before = (water[k], rest[k]);
                 let change = (per_flux * f64::from(inflow - outflow)) as f32;
                 add_exactly(&mut water[k], &mut rest[k], change);
-                no_less_than_none(&mut water[k], &mut rest[k]);
+                clamp_to_zero(&mut water[k], &mut rest[k]);
                 let gained = difference((water[k], rest[k]), before);
                 tally.gained += gained;
                 tally.changed[x / TILE as usize] |= gained != 0.0;
@@ -368,7 +368,7 @@ impl PublishedState {
                 let steep = along_x * along_x + along_y * along_y;
                 let sine = most((steep / (1.0 + steep)).sqrt(), least_tilt);
                 let speed = (u[i] * u[i] + v[i] * v[i]).sqrt();
-                let capacity = least(settings.capacity * sine * speed, MOST_LOAD);
+                let capacity = least(settings.capacity * sine * speed, MAX_LOAD);
 
                 let (held, old_soil) = (suspended[i], soil[k]);
                 let old_rock = (bedrock[k], rest[k]);
@@ -433,7 +433,7 @@ impl PublishedState {
                 if dries < 1.0 {
                     let gone = -(dries * water[k]);
                     add_exactly(&mut water[k], &mut rest[k], gone);
-                    no_less_than_none(&mut water[k], &mut rest[k]);
+                    clamp_to_zero(&mut water[k], &mut rest[k]);
                 } else {
                     (water[k], rest[k]) = (0.0, 0.0);
                 }
@@ -488,8 +488,8 @@ fn difference(new: (f32, f32), old: (f32, f32)) -> f64 {
     (f64::from(new.0) - f64::from(old.0)) + (f64::from(new.1) - f64::from(old.1))
 }
 
-/// Rounding may take a hair more water than there is.
-fn no_less_than_none(water: &mut f32, rest: &mut f32) {
+/// Sets water that rounding made negative to zero.
+fn clamp_to_zero(water: &mut f32, rest: &mut f32) {
     if *water <= 0.0 {
         (*water, *rest) = (0.0, 0.0);
     }

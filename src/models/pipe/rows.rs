@@ -1,10 +1,10 @@
 //! The kernels of the sweep, a row each: plain loops over disjoint slices that
 //! load both sides and select, so that the compiler makes vectors of them. All
-//! slices of a loop have its length: a check that is left would cost a rest of
-//! eight cells, one by one. What a loop writes to comes as parameters of their
-//! own: only of those the compiler knows that they do not overlap. What bounds the sweep is the number of operations a
-//! cell, so nothing is computed twice, and a ratio or root, that others wait for,
-//! is taken once where two could be.
+//! slices of a loop have its length: a bounds check that is left would make a remainder
+//! of up to eight cells that are done one by one. What a loop writes to comes in
+//! parameters of its own: only then the compiler knows that they do not overlap. The
+//! sweep is bound by the number of operations per cell, so nothing is computed twice,
+//! and of two divisions or roots that others wait for one is made where possible.
 //!
 //! `level` rows and `ground` rows are padded by one cell at each end. A row of
 //! `n` cells has `n + 1` faces along it, the first being its west end.
@@ -62,14 +62,13 @@ pub(super) struct Source<'a> {
     pub south: &'a [f32],
 }
 
-/// Friction does not tell deeper water apart. It also keeps products of powers
-/// far from the largest number. units: m
-const DEEPEST: f32 = 1e3;
+/// Largest depth that friction tells apart. It also keeps products of powers far
+/// from the largest number. units: m
+const MAX_FRICTION_DEPTH: f32 = 1e3;
 
-/// No water runs stronger through a metre of width: a kilometre deep at ten
-/// kilometres a second. Products of discharges stay far from the largest number.
-/// units: m²/s
-const STRONGEST: f32 = 1e7;
+/// Largest discharge through a metre of width: a kilometre deep at ten kilometres a
+/// second. Products of discharges stay far from the largest number. units: m²/s
+const MAX_UNIT_DISCHARGE: f32 = 1e7;
 
 /// A depth (m, at least [`FILM`]) to the power of 7/3, which decides friction, to
 /// 1e-4. Only additions, multiplications and shifts: the same bits on every
@@ -88,7 +87,7 @@ pub(in crate::models) fn depth_power(depth: f32) -> f32 {
     const SQUARE: f32 = 1.298_508 / (1u128 << 64) as f32;
     const LINE: f32 = -3.026_759 / (1u64 << 40) as f32;
     const START: f32 = 2.750_991_6 / (1u64 << 16) as f32;
-    let h = least(depth, DEEPEST);
+    let h = least(depth, MAX_FRICTION_DEPTH);
     let logarithm = h.to_bits() as i32 as f32;
     let guess = GUESS - logarithm * (1.0 / 3.0);
     let root = f32::from_bits(guess.to_bits() << 7);
@@ -224,8 +223,8 @@ impl Push {
         // r·pushed + (1 − r)·f with r = power / (power + drag·size).
         let flows = pushed * (power * deeper) + (straight * h) * (self.spreading * size);
         let flows = flows / ((power + self.drag * size) * deeper);
-        // A sea far above the land would give without end.
-        let flows = most(least(flows, STRONGEST), -STRONGEST);
+        // A sea far above the land would give an unbounded discharge.
+        let flows = most(least(flows, MAX_UNIT_DISCHARGE), -MAX_UNIT_DISCHARGE);
         if depth > FILM { flows } else { 0.0 }
     }
 }
@@ -422,7 +421,7 @@ pub(super) fn move_on(
 /// Lets the water take up what it lacks and drop what is too much. In `cut` it
 /// finds what [`move_on`] gave as wear, and leaves the bedrock to cut, were it of
 /// no hardness; in `from_soil` the depth, and what left the soil, negative where it
-/// came. Returns bits of all cuts and changes of soil: zero where there are none.
+/// came. Returns bits of all cuts and changes of soil: zero where nothing changed.
 #[inline(always)]
 pub(super) fn exchange(
     ground: [&[f32]; 3],
@@ -467,7 +466,7 @@ pub(super) fn exchange(
         cut[x] = rock;
         suspended[x] = if wet { most(load + lost, 0.0) } else { 0.0 };
         any_cut |= rock.to_bits();
-        // Without the sign: −0 is no change.
+        // Without the sign bit: −0 does not count as a change.
         any_soil |= lost.to_bits() << 1;
     }
     [any_cut, any_soil]

@@ -37,7 +37,7 @@ pub struct PipeSolver {
     seen: (u64, u64),
     /// State of each tile, see [`wet`].
     tiles: Vec<u8>,
-    /// Most of g·d + v² over all cells. units: m²/s²
+    /// Squared wave speed: the most of g·d + v² over all cells. units: m²/s²
     pace: f32,
     /// Erosion time that the last step could not cover. units: s
     lost: f32,
@@ -87,7 +87,7 @@ impl Solver for PipeSolver {
     fn set_settings(&mut self, settings: PipeModel) -> Result<(), SettingsError> {
         settings.check()?;
         if settings.published.is_some() {
-            // It keeps no books of where the water is.
+            // It does not keep track of where the water is.
             self.seen = (0, 0);
         }
         self.settings = settings;
@@ -114,7 +114,7 @@ impl Solver for PipeSolver {
             // Equal parts, so that none is tiny.
             let part = self.lost / (self.lost / longest).ceil().max(1.0);
             if !self.sub_step(&workers, terrain, part.min(longest)) {
-                // Nothing is wet, and nothing will be.
+                // Nothing is wet, and nothing can get wet.
                 self.lost = 0.0;
             } else {
                 self.lost -= part.min(longest);
@@ -143,39 +143,38 @@ impl Solver for PipeSolver {
     }
 
     fn save_state(&self, terrain: &Terrain) -> Vec<u8> {
-        let mut memory = StateWriter::default();
+        let mut writer = StateWriter::default();
         let knows = self.seen.0 == terrain.id.get();
-        memory.count(knows.into());
+        writer.count(knows.into());
         if knows {
-            memory.count(self.seen.1);
-            memory.real(self.pace.into());
-            memory.words(self.tiles.iter().map(|&state| state.into()));
+            writer.count(self.seen.1);
+            writer.real(self.pace.into());
+            writer.words(self.tiles.iter().map(|&state| state.into()));
         }
-        memory.count(self.published.is_some().into());
+        writer.count(self.published.is_some().into());
         if let Some(published) = &self.published {
-            published.save_state(&mut memory);
+            published.save_state(&mut writer);
         }
-        memory.finish()
+        writer.finish()
     }
 
-    fn load_state(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), StateError> {
-        let mut memory = StateReader::new(Self::NAME, memory);
+    fn load_state(&mut self, bytes: &[u8], terrain: &Terrain) -> Result<(), StateError> {
+        let mut reader = StateReader::new(Self::NAME, bytes);
         let mut new = Self::with(self.settings.clone(), self.grid);
-        memory.ensure(self.grid.matches(terrain.grid()), "the land is another")?;
-        if memory.count()? != 0 {
-            new.seen = (terrain.id.get(), memory.count()?);
-            new.pace = memory.real()? as f32;
-            let fits = new.pace >= 0.0 && new.pace.is_finite();
-            memory.ensure(fits, "the pace is none")?;
-            let states = memory.words(new.tiles.len())?;
+        reader.ensure_grid(&self.grid, terrain.grid())?;
+        if reader.count()? != 0 {
+            new.seen = (terrain.id.get(), reader.count()?);
+            let pace = 0.0..=f64::from(f32::MAX);
+            new.pace = reader.real_in(pace, "the squared wave speed, in m²/s²,")? as f32;
+            let states = reader.words(new.tiles.len())?;
             for (tile, state) in new.tiles.iter_mut().zip(states) {
                 *tile = state as u8;
             }
         }
-        if memory.count()? != 0 {
-            new.published = Some(PublishedState::load_state(&mut memory, &self.grid)?);
+        if reader.count()? != 0 {
+            new.published = Some(PublishedState::load_state(&mut reader, &self.grid)?);
         }
-        memory.finish()?;
+        reader.finish()?;
         *self = new;
         Ok(())
     }
@@ -189,7 +188,7 @@ struct Changed {
 }
 
 impl Changed {
-    /// Forgets all; in memory that it has already.
+    /// Clears all flags, without a new allocation.
     fn clear(&mut self, tiles: usize) {
         for flags in [&mut self.ground, &mut self.water] {
             flags.clear();
@@ -237,7 +236,7 @@ impl PipeSolver {
         longest_step(self.pace, self.grid.cell_size())
     }
 
-    /// Takes in what others did to the water.
+    /// Takes over what others did to the water.
     fn look(&mut self, terrain: &Terrain) {
         if self.seen.0 != terrain.id.get() {
             self.seen = (terrain.id.get(), 0);
@@ -270,7 +269,7 @@ impl PipeSolver {
     }
 
     /// Finds the runs of columns that take part: wet tiles, and as much of their
-    /// neighbours as water may reach. Returns whether there are any.
+    /// neighbors as water may reach. Returns whether there are any.
     fn find_strips(&mut self, terrain: &Terrain) -> bool {
         let tiles = self.grid.tiles();
         let (wide, high) = (tiles.x as usize, tiles.y as usize);
@@ -407,11 +406,11 @@ impl PipeSolver {
             }
         });
 
-        // Bands are booked in their order, so the ledger does not depend on who
-        // was first.
+        // Bands are entered in the ledger in their order, so that it does not depend
+        // on which worker was first.
         let mut pace = 0.0f32;
         for (band, report) in self.reports.iter().enumerate() {
-            report.book(layers.account, self.grid.cell_area());
+            report.add_to(layers.account, self.grid.cell_area());
             pace = pace.max(report.pace);
             for (tile, ground) in report.ground_changed.iter().enumerate() {
                 self.changed.ground[band * band_tiles + tile] |= ground;

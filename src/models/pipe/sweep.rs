@@ -1,7 +1,7 @@
 //! One sub-step of a band of rows, in a single sweep.
 //!
 //! A cell's new state needs the old one of cells up to two rows away: its faces'
-//! discharges are limited by what its neighbours give in all. So the sweep loads
+//! discharges are limited by what its neighbors give in all. So the sweep loads
 //! row r, then knows the faces between rows r − 1 and r, then what row r − 1 can
 //! give, then the limited faces between r − 2 and r − 1, and updates row r − 2 in
 //! place. A few rolling rows keep what is still needed of the old state, and the
@@ -22,7 +22,7 @@ use multiversion::multiversion;
 /// Side of a tile, in cells.
 pub(super) const SIDE: usize = TILE as usize;
 
-/// How many rows a band has on a land of so many: one tile, or two where there
+/// Rows of a band, by the rows of the grid: one tile, or two where there
 /// are enough bands for everyone. Each band works on four rows beyond its own,
 /// so higher ones waste less. It must not depend on the workers: the ledger
 /// adds up band by band.
@@ -105,8 +105,8 @@ impl Report {
         };
     }
 
-    /// Books what this band did.
-    pub fn book(&self, account: &mut Ledger, cell_area: f64) {
+    /// Adds what this band did to the ledger.
+    pub fn add_to(&self, account: &mut Ledger, cell_area: f64) {
         account.solids.moved += self.taken * cell_area;
         account.solids.left += self.solids_out * cell_area;
         account.water.left += self.water_out * cell_area;
@@ -161,7 +161,7 @@ impl Scratch {
     }
 }
 
-/// Levels beyond the border of a cell, from the cell and its inner neighbour:
+/// Levels beyond the border of a cell, from the cell and its inner neighbor:
 /// the ground goes on as it does at the edge.
 pub(super) fn beyond(
     border: Border,
@@ -237,7 +237,7 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
         (row[0], row[n + 1]) = (0.0, 0.0);
     }
     if first > 0 {
-        // The sweep begins with faces whose neighbours lie before it.
+        // The sweep begins with faces whose neighbors lie before it.
         let third = &band.halo.third[strip.clone()];
         old_south[(first - 1) % 3][1..=n].copy_from_slice(third);
     }
@@ -276,7 +276,7 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
             let own = (first..end).contains(&newest);
             let rows = [newest, newest - 1].map(|row| at(row) % 4);
             let Ok([ground, north_ground]) = ground.get_disjoint_mut(rows) else {
-                // Two neighbours are never the same.
+                // Two neighbors are never the same.
                 return;
             };
             let (level, north_level) = roll(&mut level, at(newest));
@@ -326,7 +326,7 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
             if stirs[at(row) % 4] || stirs[at(newest) % 4] {
                 // Those of an own row came with it, but for the first, for which
                 // the discharge to its west was not known. The band's first cell
-                // has no neighbour in memory, so that all of its row was not.
+                // has no neighbor in memory, so that all of its row was not.
                 let came = (first..end).contains(&newest) && (newest > first || !at_west);
                 let count = if came { 1 } else { n };
                 faces_between(
@@ -574,7 +574,7 @@ fn load_own_row(
     stirs
 }
 
-/// Cuts bedrock, notes which tiles are wet and which have changed.
+/// Cuts bedrock, records which tiles are wet and which have changed.
 #[inline(always)]
 fn finish_row(
     band: &mut Band,

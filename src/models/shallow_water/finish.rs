@@ -1,5 +1,5 @@
-//! The last pass of a solve: moves the fluid by the flows of both sweeps, books
-//! what crosses the borders, and notes what moved.
+//! The last part of a solve: moves the fluid by the flows of both sweeps, sums up what
+//! crosses the borders, and records which tiles changed.
 
 use super::{
     sheet::{BAND, Report, TILE_WIDTH, border_at, is_wall},
@@ -8,8 +8,9 @@ use super::{
 use crate::terrain::{Border, Borders};
 use multiversion::multiversion;
 
-/// The source's method makes water, but none deeper than this. units: m
-const MOST_DEPTH: f32 = 1e8;
+/// The source's method makes water out of nothing; depths are limited to this.
+/// units: m
+const MAX_DEPTH: f32 = 1e8;
 
 /// What a finished sweep gives, to be read by all bands.
 pub(super) struct Done<'a> {
@@ -182,7 +183,7 @@ pub(super) fn finish_band(done: &Done, band: Band, [along, north, south]: &mut [
                 fastest = fastest.max((gain as f32).abs().to_bits());
                 east[x] = along[x + 1] * done.per_flow;
                 south_flow[x] = south[x] * done.per_flow;
-                // Without the sign: −0 is none.
+                // Without the sign bit: −0 does not count.
                 any |= (along[x].to_bits() | along[x + 1].to_bits()) << 1;
                 any |= (north[x].to_bits() | south[x].to_bits()) << 1;
             }
@@ -196,7 +197,7 @@ pub(super) fn finish_band(done: &Done, band: Band, [along, north, south]: &mut [
             if let Some(past) = past {
                 let faces = (&mut *east, &mut *south_flow);
                 let made;
-                (fastest, made) = note_past(past, [depth, rest], [along, north, south], faces);
+                (fastest, made) = record_past(past, [depth, rest], [along, north, south], faces);
                 report.lacking += made;
             }
             report.fastest = report.fastest.max(fastest);
@@ -226,12 +227,12 @@ fn push_by_past(
     made
 }
 
-/// Of the source's method: notes the levels' change, none where it is dry, and
-/// returns the largest as bits. It lets dry cells give; no discharge is shown
-/// there. Depths that only its own making can reach are cut, and what that made
-/// (less than nothing) is returned too. units: m
+/// Of the source's method: records the change of each level, zero where it is dry, and
+/// returns the largest as bits. The method lets dry cells give water; no discharge is
+/// shown there. Depths that only this error can reach are cut, and what that made (a
+/// negative volume) is returned too. units: m
 #[inline(always)]
-fn note_past(
+fn record_past(
     past: &mut [f32],
     [depth, rest]: [&mut [f32]; 2],
     [along, north, south]: [&[f32]; 3],
@@ -246,9 +247,9 @@ fn note_past(
         if dry {
             (depth[x], rest[x]) = (0.0, 0.0);
             (east[x], south_flow[x]) = (0.0, 0.0);
-        } else if depth[x] > MOST_DEPTH {
-            made -= f64::from(depth[x]) + f64::from(rest[x]) - f64::from(MOST_DEPTH);
-            (depth[x], rest[x], past[x]) = (MOST_DEPTH, 0.0, 0.0);
+        } else if depth[x] > MAX_DEPTH {
+            made -= f64::from(depth[x]) + f64::from(rest[x]) - f64::from(MAX_DEPTH);
+            (depth[x], rest[x], past[x]) = (MAX_DEPTH, 0.0, 0.0);
         }
     }
     (fastest, made)

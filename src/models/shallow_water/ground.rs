@@ -32,7 +32,7 @@ struct Report {
 }
 
 impl Regolith {
-    /// Makes room for so many cells.
+    /// Resizes for a number of cells.
     pub fn fit(&mut self, cells: usize, width: usize) {
         for plane in [&mut self.start, &mut self.depth, &mut self.rest] {
             plane.resize(cells, 0.0);

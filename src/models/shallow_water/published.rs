@@ -15,7 +15,7 @@
 //! with depth `r` to steady. "Steady" is a largest speed of the level, or a
 //! number of solves. The printed damping has a minus before (1 − τ); waves need
 //! a plus. Levels below the ground are raised to it, which makes water (and
-//! ground) out of nothing: the ledger books it as lost, with a minus.
+//! ground) out of nothing: the ledger counts it as lost, with a minus.
 
 use crate::{
     models::solver_state::{StateError, StateReader, StateWriter},
@@ -95,19 +95,20 @@ impl History {
         }
     }
 
-    pub fn save_state(&self, memory: &mut StateWriter) {
-        memory.count(self.solves.into());
-        memory.floats(&self.water);
-        memory.floats(&self.regolith);
+    pub fn save_state(&self, writer: &mut StateWriter) {
+        writer.count(self.solves.into());
+        writer.floats(&self.water);
+        writer.floats(&self.regolith);
     }
 
-    pub fn load_state(memory: &mut StateReader, grid: &Grid) -> Result<Self, StateError> {
-        let solves = memory.count()?;
-        let solves = u32::try_from(solves).map_err(|_| memory.fault("too many solves"))?;
+    pub fn load_state(reader: &mut StateReader, grid: &Grid) -> Result<Self, StateError> {
+        let solves = reader.count()?;
+        let solves = u32::try_from(solves)
+            .map_err(|_| reader.fault(format!("too many solves: {solves}")))?;
         Ok(Self {
             solves,
-            water: memory.floats(grid.cells())?,
-            regolith: memory.floats(grid.cells())?,
+            water: reader.floats(grid.cells())?,
+            regolith: reader.floats(grid.cells())?,
         })
     }
 }

@@ -109,7 +109,7 @@ impl Solver for ShallowWaterSolver {
         }
         terrain.ensure_flow();
         if !(is_wet(terrain) || has_sea(terrain.borders())) {
-            self.rest(terrain);
+            self.stop_flow(terrain);
             return;
         }
         match self.settings.published.clone() {
@@ -131,31 +131,30 @@ impl Solver for ShallowWaterSolver {
 
     #[cfg(feature = "gpu")]
     fn hand_over(&mut self, _: &Grid) {
-        // Every solve looks at the terrain anew; turns and time go on.
+        // Every solve reads the terrain again; turns and time go on.
     }
 
     fn save_state(&self, _: &Terrain) -> Vec<u8> {
-        let mut memory = StateWriter::default();
-        memory.count(self.columns_first.into());
-        memory.real(self.elapsed);
-        memory.count(self.history.is_some().into());
+        let mut writer = StateWriter::default();
+        writer.count(self.columns_first.into());
+        writer.real(self.elapsed);
+        writer.count(self.history.is_some().into());
         if let Some(history) = &self.history {
-            history.save_state(&mut memory);
+            history.save_state(&mut writer);
         }
-        memory.finish()
+        writer.finish()
     }
 
-    fn load_state(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), StateError> {
-        let mut memory = StateReader::new(Self::NAME, memory);
-        memory.ensure(self.grid.matches(terrain.grid()), "the land is another")?;
-        let columns_first = memory.count()? != 0;
-        let elapsed = memory.real()?;
-        memory.ensure(elapsed >= 0.0, "the time is none")?;
-        let history = match memory.count()? {
+    fn load_state(&mut self, bytes: &[u8], terrain: &Terrain) -> Result<(), StateError> {
+        let mut reader = StateReader::new(Self::NAME, bytes);
+        reader.ensure_grid(&self.grid, terrain.grid())?;
+        let columns_first = reader.count()? != 0;
+        let elapsed = reader.real_in(0.0..=f64::MAX, "the elapsed time, in seconds,")?;
+        let history = match reader.count()? {
             0 => None,
-            _ => Some(History::load_state(&mut memory, &self.grid)?),
+            _ => Some(History::load_state(&mut reader, &self.grid)?),
         };
-        memory.finish()?;
+        reader.finish()?;
         *self = Self {
             columns_first,
             elapsed,
@@ -188,8 +187,8 @@ impl ShallowWaterSolver {
         &self.regolith.depth
     }
 
-    /// Without water nothing moves.
-    fn rest(&mut self, terrain: &mut Terrain) {
+    /// Ends all motion where there is no water.
+    fn stop_flow(&mut self, terrain: &mut Terrain) {
         if !self.calm
             && let Some(flow) = terrain.layers_mut().flow
         {
@@ -244,7 +243,7 @@ impl ShallowWaterSolver {
             return;
         };
         self.soften(workers, terrain, exchange.depth, true);
-        // Mud has no swing: it sets out anew each time.
+        // Regolith has no momentum: each solve starts from rest.
         still(&mut self.creep);
         for _ in 0..exchange.solves {
             if self.solve_regolith(workers, terrain, &exchange.creep) <= exchange.steady {
@@ -265,7 +264,7 @@ impl ShallowWaterSolver {
         let l = self.grid.cell_size();
         let grid = self.grid;
         let history = self.history.get_or_insert_with(|| History::new(&grid));
-        // Where others took all water there is no past.
+        // Where others removed all water, the past levels do not count.
         for (past, water) in history.water.iter_mut().zip(terrain.water()) {
             *past = if *water > 0.0 { *past } else { 0.0 };
         }

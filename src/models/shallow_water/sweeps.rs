@@ -144,7 +144,7 @@ impl<const L: usize> Side<L> {
         }
     }
 
-    /// Takes in a cell and its next face; notes how the flow through the face
+    /// Eliminates a cell and its next face; records how the flow through the face
     /// before depends on that of the next.
     #[inline(always)]
     fn pass(

@@ -1,7 +1,7 @@
-//! Thermal weathering: what is steeper than it can stand slides down. Named as
-//! future work by two of our sources; the talus rule is F. K. Musgrave's
-//! (1989), with eight neighbours. Explicit: a pass takes `D·dt/l² ≤ 0.2`, and a
-//! longer step is split into passes.
+//! Thermal weathering: ground that is steeper than its talus angle slides down. Named
+//! as future work by two of our sources; the talus rule is F. K. Musgrave's (1989),
+//! with eight neighbors. Explicit: stable for `D·dt/l² ≤ 0.2`; a longer step is split
+//! into sub-steps.
 //!
 //! For each pair of cells at distance `s` (l or l·√2) with heights `h`:
 //!
@@ -15,12 +15,12 @@
 //! one cell and what reaches the next are the same number.
 //!
 //! The weights are those of the isotropic nine-point Laplacian, so slides have
-//! no favourite direction, and `D` means the same at any resolution.
+//! no favorite direction, and `D` means the same at any resolution.
 
 mod solver;
 
 #[cfg(feature = "gpu")]
-pub(crate) use solver::Pass;
+pub(crate) use solver::Substep;
 pub use solver::ThermalSolver;
 
 use crate::terrain::{SettingsError, in_range};

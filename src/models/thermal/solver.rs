@@ -1,6 +1,6 @@
 //! Slides soil and breaks bedrock, in place, in bands of rows. Plain Rust.
 //!
-//! A cell's new state needs its neighbours' old ones. Each band keeps a few
+//! A cell's new state needs its neighbors' old ones. Each band keeps a few
 //! rolling rows of the old ground, and the rows beyond its edges are saved
 //! before any band starts; so all bands run at once and memory is read and
 //! written once. Both cells of a pair compute the flow between them from the
@@ -14,10 +14,10 @@ use crate::{
 };
 use multiversion::multiversion;
 
-/// Largest share of a height difference that one pass may move along an axis.
+/// Largest share of a height difference that one substep may move along an axis.
 const MAX_SHARE: f32 = 0.2;
 /// Passes in a step; beyond it slides are slower than asked for.
-const MAX_PASSES: u32 = 64;
+const MAX_SUBSTEPS: u32 = 64;
 /// Height of what lies beyond the border: nothing flows up there, and nothing
 /// comes down because its share of loose soil is zero.
 const WALL: f32 = 1e30;
@@ -33,19 +33,19 @@ const DIAGONAL: f32 = 1.0 / 6.0;
 pub struct ThermalSolver {
     settings: Thermal,
     grid: Grid,
-    /// Deepest soil (m) of a terrain at a revision, known from the last pass.
+    /// Deepest soil (m) of a terrain at a revision, known from the last substep.
     deepest: Option<(u64, u64, f32)>,
 }
 
-/// Constants of one pass.
+/// Constants of one sub-step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pass {
-    /// Height differences at rest along an axis and a diagonal. units: m
-    pub rest: [f32; 2],
+pub(crate) struct Substep {
+    /// Largest stable height difference along an axis and a diagonal. units: m
+    pub stable: [f32; 2],
     /// Shares of the excess that move along an axis and a diagonal.
     pub share: [f32; 2],
-    /// Largest stable slope of bedrock as a fall to an axis neighbour. units: m
-    pub rock_rest: f32,
+    /// Largest stable slope of bedrock as a fall to an axis neighbor. units: m
+    pub rock_stable: f32,
     /// Bedrock broken for each metre of fall beyond that.
     pub breaking: f32,
     pub shelter: f32,
@@ -83,49 +83,49 @@ impl Solver for ThermalSolver {
         if !(self.grid.matches(terrain.grid()) && dt > 0.0 && dt.is_finite()) {
             return;
         }
-        let (passes, pass) = self.plan(dt);
-        for _ in 0..passes {
+        let (substeps, substep) = self.plan(dt);
+        for _ in 0..substeps {
             let known = (terrain.id.get(), terrain.revision());
             let deepest = match self.deepest {
                 Some((id, revision, deepest)) if (id, revision) == known => deepest,
                 _ => deepest_of(&workers, terrain.soil()),
             };
             let rounder = ROUNDER * quantum(deepest);
-            self.pass(&workers, terrain, &Pass { rounder, ..pass });
+            self.substep(&workers, terrain, &Substep { rounder, ..substep });
         }
     }
 
     #[cfg(feature = "gpu")]
     fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
-        let (passes, pass) = self.plan(dt);
+        let (substeps, substep) = self.plan(dt);
         Some(crate::gpu::GpuJob(crate::gpu::GpuTask::Thermal(
-            passes, pass,
+            substeps, substep,
         )))
     }
 }
 
 impl ThermalSolver {
-    /// How many passes a step takes, and what they are like.
-    fn plan(&self, dt: f32) -> (u32, Pass) {
+    /// How many sub-steps a step is split into, and their constants.
+    fn plan(&self, dt: f32) -> (u32, Substep) {
         let l = self.grid.cell_size();
         let whole = self.settings.mobility * dt / (l * l);
-        let passes = ((whole / MAX_SHARE).ceil() as u32).clamp(1, MAX_PASSES);
-        let share = (whole / passes as f32).min(MAX_SHARE);
+        let substeps = ((whole / MAX_SHARE).ceil() as u32).clamp(1, MAX_SUBSTEPS);
+        let share = (whole / substeps as f32).min(MAX_SHARE);
         let tangent = |degrees: f32| libm::tan(f64::from(degrees).to_radians()) as f32;
         let soil = tangent(self.settings.soil_angle) * l;
-        let pass = Pass {
-            rest: [soil, soil * core::f32::consts::SQRT_2],
+        let substep = Substep {
+            stable: [soil, soil * core::f32::consts::SQRT_2],
             share: [share * AXIS, share * DIAGONAL],
-            rock_rest: tangent(self.settings.bedrock_angle) * l,
+            rock_stable: tangent(self.settings.bedrock_angle) * l,
             // A quarter of the excess at most, so that a cliff cannot tip over.
-            breaking: (self.settings.breaking * dt / (passes as f32 * l)).min(0.25),
+            breaking: (self.settings.breaking * dt / (substeps as f32 * l)).min(0.25),
             shelter: self.settings.shelter,
             rounder: 0.0,
         };
-        (passes, pass)
+        (substeps, substep)
     }
 
-    fn pass(&mut self, workers: &Workers, terrain: &mut Terrain, pass: &Pass) {
+    fn substep(&mut self, workers: &Workers, terrain: &mut Terrain, substep: &Substep) {
         let (width, height) = (self.grid.width(), self.grid.height());
         let halos: Vec<Halo> = (0..height)
             .step_by(BAND)
@@ -159,7 +159,7 @@ impl ThermalSolver {
                 }
             })
             .collect();
-        workers.each(jobs, |band| weather_band(band, pass));
+        workers.each(jobs, |band| weather_band(band, substep));
 
         // Bands are summed in their order, so the ledger does not depend on
         // who was first.
@@ -261,8 +261,8 @@ struct Band<'a> {
     result: &'a mut BandResult,
 }
 
-/// Ground of a row above the datum into a padded buffer. Bedrock's rest is left
-/// out: here it only matters to whoever sums up.
+/// Ground of a row above the datum into a padded buffer. The low part of
+/// bedrock is left out: it matters only to sums.
 #[inline(always)]
 fn ground_row(padded: &mut [f32], bedrock: &[f32], soil: &[f32], datum: f32) {
     let inner = padded[1..=bedrock.len()].iter_mut();
@@ -271,15 +271,15 @@ fn ground_row(padded: &mut [f32], bedrock: &[f32], soil: &[f32], datum: f32) {
     }
 }
 
-/// The four faces that a cell shares with later neighbours (east, south,
+/// The four faces that a cell shares with later neighbors (east, south,
 /// south-east, south-west), a row of each. The last one's index is that of the
 /// western cell, so that all four at one index lie within the same two columns.
-/// First the signed excess of the rise over what rests, then the flow into the
+/// First the signed excess of the rise over the stable one, then the flow into the
 /// face's own cell.
 type Faces<'a> = [&'a mut [f32]; 4];
 
 #[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
-fn weather_band(band: Band, pass: &Pass) {
+fn weather_band(band: Band, substep: &Substep) {
     let width = band.width;
     let rows = band.soil.len() / width;
     // Rings of old rows. Row y of the band (−2 … rows + 1) stands at (y + 2) % 4.
@@ -315,7 +315,7 @@ fn weather_band(band: Band, pass: &Pass) {
             continue;
         };
         let pair = [row, ahead].map(|i| &ground[i % 4][..]);
-        excess_row(pair, pass, &mut faces[row % 3]);
+        excess_row(pair, substep, &mut faces[row % 3]);
         // Loose share of row `ahead − 3` of the band (−1 … rows).
         let Some(row) = ahead.checked_sub(2) else {
             continue;
@@ -328,19 +328,19 @@ fn weather_band(band: Band, pass: &Pass) {
         loose_row(
             [&faces[row % 3], &faces[(row + 1) % 3]],
             soil,
-            pass,
+            substep,
             &mut loose[row % 2][1..=width],
             slides,
         );
         if (1..=rows).contains(&row) {
             band.result.moved += sum(slides);
         }
-        // Flows south of row `ahead − 4`, whose southern neighbour has its share now.
+        // Flows south of row `ahead − 4`, whose southern neighbor has its share now.
         let Some(row) = ahead.checked_sub(3) else {
             continue;
         };
         let pair = [row % 2, (row + 1) % 2].map(|i| &loose[i][..]);
-        flow_row(pair, pass, &mut faces[(row + 1) % 3]);
+        flow_row(pair, substep, &mut faces[(row + 1) % 3]);
         let Some(row) = ahead.checked_sub(4) else {
             continue;
         };
@@ -352,7 +352,7 @@ fn weather_band(band: Band, pass: &Pass) {
             &mut band.rest[span.clone()],
             &mut band.soil[span.clone()],
             band.hardness.map(|hardness| &hardness[span.clone()]),
-            pass,
+            substep,
             slides,
             &mut band.result.changed,
         );
@@ -367,14 +367,14 @@ fn weather_band(band: Band, pass: &Pass) {
     }
 }
 
-/// By how much the rises across a row's faces exceed what rests.
+/// By how much the rises across a row's faces exceed the stable ones.
 #[inline(always)]
-fn excess_row([here, south]: [&[f32]; 2], pass: &Pass, faces: &mut Faces) {
+fn excess_row([here, south]: [&[f32]; 2], substep: &Substep, faces: &mut Faces) {
     let count = here.len() - 1;
     let (here, south) = (&here[..count + 1], &south[..count + 1]);
     let [e, s, se, sw] = faces.each_mut().map(|row| &mut row[..count]);
-    let excess = |rise: f32, rest: f32| rise - least(most(rise, -rest), rest);
-    let [axis, diagonal] = pass.rest;
+    let excess = |rise: f32, stable: f32| rise - least(most(rise, -stable), stable);
+    let [axis, diagonal] = substep.stable;
     for x in 0..count {
         e[x] = excess(here[x + 1] - here[x], axis);
         s[x] = excess(south[x] - here[x], axis);
@@ -383,12 +383,12 @@ fn excess_row([here, south]: [&[f32]; 2], pass: &Pass, faces: &mut Faces) {
     }
 }
 
-/// The share of each cell's wish to slide that its soil allows.
+/// The share of the wanted slide that each cell's soil allows.
 #[inline(always)]
 fn loose_row(
     [above, below]: [&Faces; 2],
     soil: &[f32],
-    pass: &Pass,
+    substep: &Substep,
     loose: &mut [f32],
     slides: &mut [f32],
 ) {
@@ -403,7 +403,7 @@ fn loose_row(
         let along = pair(east[x + 1], east[x]) + pair(south[x + 1], north[x + 1]);
         let across =
             pair(south_east[x + 1], north_west[x]) + pair(south_west[x], north_east[x + 1]);
-        let wish = along * pass.share[0] + across * pass.share[1];
+        let wish = along * substep.share[0] + across * substep.share[1];
         let share = soil[x] / most(most(wish, soil[x]), 1e-30);
         loose[x] = share;
         slides[x] = share * wish;
@@ -412,15 +412,15 @@ fn loose_row(
 
 /// Turns a row's excesses into flows, rounded to whole quanta.
 #[inline(always)]
-fn flow_row([here, south]: [&[f32]; 2], pass: &Pass, faces: &mut Faces) {
+fn flow_row([here, south]: [&[f32]; 2], substep: &Substep, faces: &mut Faces) {
     let count = here.len() - 1;
     let (here, south) = (&here[..count + 1], &south[..count + 1]);
     let [e, s, se, sw] = faces.each_mut().map(|row| &mut row[..count]);
     let flow = |excess: f32, own: f32, other: f32, share: f32| {
         let loose = if excess > 0.0 { other } else { own };
-        (loose * excess * share + pass.rounder) - pass.rounder
+        (loose * excess * share + substep.rounder) - substep.rounder
     };
-    let [axis, diagonal] = pass.share;
+    let [axis, diagonal] = substep.share;
     for x in 0..count {
         e[x] = flow(e[x], here[x], here[x + 1], axis);
         s[x] = flow(s[x], here[x], south[x], axis);
@@ -429,7 +429,7 @@ fn flow_row([here, south]: [&[f32]; 2], pass: &Pass, faces: &mut Faces) {
     }
 }
 
-/// Soil that comes and goes; returns the deepest. The whole row is computed in
+/// Adds and removes the soil that slides; returns the deepest. The whole row is computed in
 /// one long loop; only then it is looked at tile by tile, because short loops
 /// are slow at their ends.
 #[inline(always)]
@@ -444,7 +444,7 @@ fn slide_row(
     let [east, south, south_east, south_west] = below.each_ref().map(|row| &row[..width + 2]);
     let gains = &mut gains[..width];
     for x in 0..width {
-        // Opposite neighbours are added in pairs: mirroring the terrain
+        // Opposite neighbors are added in pairs: mirroring the terrain
         // mirrors the result bit by bit.
         let along = (east[x + 1] - east[x]) + (south[x + 1] - north[x + 1]);
         let across = (south_east[x + 1] - north_west[x]) + (south_west[x] - north_east[x + 1]);
@@ -474,7 +474,7 @@ fn break_row(
     rest: &mut [f32],
     soil: &mut [f32],
     hardness: Option<&[f32]>,
-    pass: &Pass,
+    substep: &Substep,
     broken: &mut [f32],
     changed: &mut [bool],
 ) -> f64 {
@@ -492,19 +492,19 @@ fn break_row(
             h - lowest_axis,
             (h - lowest_diagonal) * core::f32::consts::FRAC_1_SQRT_2,
         );
-        broken[x] = most(fall - pass.rock_rest, 0.0) * pass.breaking;
+        broken[x] = most(fall - substep.rock_stable, 0.0) * substep.breaking;
     }
     let mut total = 0.0;
     for (tile, changed) in changed.iter_mut().enumerate() {
         let span = tile * BAND..((tile + 1) * BAND).min(width);
         let broken = &mut broken[span.clone()];
-        // Most ground is no cliff: it is neither read nor written any further.
+        // Most ground is not a cliff: it is neither read nor written any further.
         if broken.iter().fold(0, |any, b| any | b.to_bits()) == 0 {
             continue;
         }
         let soil = &mut soil[span.clone()];
         for (broken, soil) in broken.iter_mut().zip(&*soil) {
-            *broken *= pass.shelter / (pass.shelter + soil);
+            *broken *= substep.shelter / (substep.shelter + soil);
         }
         if let Some(hardness) = hardness {
             for (broken, hardness) in broken.iter_mut().zip(&hardness[span.clone()]) {

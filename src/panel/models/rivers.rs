@@ -45,7 +45,7 @@ impl ModelSettings for MeanderingRiver {
             radius, "m", 1.0..=100.0, "Reach of a water particle, half the width of a stream";
             rest_density, "1/m²", 0.0001..=1.0, "Water denser than this pushes apart";
             stiffness, "m⁴/s²", 0.0..=1000.0, "Pressure for each particle/m² beyond that";
-            viscosity, "1/(m²·s)", 0.0..=10.0, "How strongly neighbours share their velocity";
+            viscosity, "1/(m²·s)", 0.0..=10.0, "How strongly neighbors share their velocity";
             gravity, "m/s²", 0.0..=30.0, "Pull down the slope";
             drag, "1/s", 0.0..=1.0, "Slows water on the ground";
         );

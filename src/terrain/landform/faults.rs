@@ -8,7 +8,7 @@ use bevy::{
 };
 
 /// The most fault lines: every sample looks at each of them.
-const MOST_FAULTS: u32 = 10_000;
+const MAX_FAULTS: u32 = 10_000;
 
 /// Land broken along random straight fault lines, each of which raises one of its sides, under
 /// fine white noise.
@@ -26,7 +26,7 @@ pub struct Faults {
     pub seed: u32,
     /// How many fault lines cross the land, 1 to 10 000.
     pub count: u32,
-    /// The land rises and falls over about this height, centerd on 0, units: m.
+    /// The land rises and falls over about this height, centered on 0, units: m.
     pub height: f64,
     /// The width over which a fault's step rises; 0 is a vertical cliff, units: m.
     pub scarp: f64,
@@ -79,7 +79,7 @@ struct Fault {
 impl Landform for Faults {
     fn check(&self) -> Result<(), LandformError> {
         Checks("Faults")
-            .count("count", self.count, 1, MOST_FAULTS)?
+            .count("count", self.count, 1, MAX_FAULTS)?
             .not_negative("height", self.height)?
             .not_negative("scarp", self.scarp)?
             .not_negative("roughness", self.roughness)?
@@ -89,7 +89,7 @@ impl Landform for Faults {
 
     fn sampler(&self, extent: DVec2) -> Sampler<'_> {
         let mut dice = Dice::new(self.seed, 0xfa17);
-        let count = self.count.min(MOST_FAULTS);
+        let count = self.count.min(MAX_FAULTS);
         let reach = extent.length() / 2.0;
         // The lifts add up like a random walk, so their sum grows with the root of their count.
         let lift = 0.6 * self.height / f64::from(count.max(1)).sqrt();

@@ -1,6 +1,6 @@
 //! Mountains from octaves of noise.
 
-use super::noise_stack::{Dice, MOST_OCTAVES, Stack, soft_limit, usual_range};
+use super::noise_stack::{Dice, MAX_OCTAVES, Stack, soft_limit, usual_range};
 use super::{Checks, Landform, LandformError, Sampler, builders};
 use bevy::{
     math::DVec2,
@@ -94,7 +94,7 @@ macro_rules! fractal_land {
                 Checks(stringify!($name))
                     .positive("feature_size", self.feature_size)?
                     .not_negative("height", self.height)?
-                    .count("octaves", self.octaves, 1, MOST_OCTAVES)?
+                    .count("octaves", self.octaves, 1, MAX_OCTAVES)?
                     .within("roughness", self.roughness, 0.0, 1.0)?
                     .that(
                         self.lacunarity > 1.0 && self.lacunarity <= 8.0,

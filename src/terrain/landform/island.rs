@@ -65,7 +65,7 @@ impl<L: Landform> Landform for Island<L> {
             .positive("falloff", self.falloff)?
             .within("irregularity", self.irregularity, 0.0, 1.0)?
             .that(
-                self.sea_floor < 0.0 && self.sea_floor >= -super::LARGEST,
+                self.sea_floor < 0.0 && self.sea_floor >= -super::MAX_LENGTH,
                 "sea_floor",
                 || format!("must be below 0 (the sea level), was {}", self.sea_floor),
             )?;

@@ -9,7 +9,7 @@ use bevy::{
 };
 
 /// The longest text: every sample looks at every stroke.
-const MOST_CHARACTERS: usize = 32;
+const MAX_CHARACTERS: usize = 32;
 
 /// A mountain range in the shape of letters (Mei et al. 2007, figure 1), in the middle of the land
 /// and readable from above with north up.
@@ -79,10 +79,10 @@ impl Letters {
 
     /// The strokes in metres from the center, and the factor they were shrunk by.
     fn strokes(&self, extent: DVec2) -> (Vec<Segment>, f64) {
-        // Flanks of neighbouring letters leave a valley between them.
+        // Flanks of neighboring letters leave a valley between them.
         let gap = 0.08 + self.stroke_width / self.size;
         let (mut segments, mut pen) = (Vec::new(), 0.0);
-        let characters = self.text.chars().take(MOST_CHARACTERS);
+        let characters = self.text.chars().take(MAX_CHARACTERS);
         for (strokes, width) in characters.filter_map(glyph) {
             let start = DVec2::new(pen, 0.0);
             segments.extend(strokes.iter().map(|&(a, b)| (a + start, b + start)));
@@ -108,8 +108,8 @@ impl Landform for Letters {
             .that(!self.text.trim().is_empty(), "text", || {
                 "must have at least one letter".into()
             })?
-            .that(length <= MOST_CHARACTERS, "text", || {
-                format!("must be at most {MOST_CHARACTERS} characters, was {length}")
+            .that(length <= MAX_CHARACTERS, "text", || {
+                format!("must be at most {MAX_CHARACTERS} characters, was {length}")
             })?
             .that(unknown.is_none(), "text", || {
                 let unknown = unknown.unwrap_or_default();

@@ -98,7 +98,7 @@ pub struct LandformError {
 
 /// No landform setting in metres may be larger: far beyond any planet, yet small enough that
 /// sums and products of settings stay finite.
-const LARGEST: f64 = 1e9;
+const MAX_LENGTH: f64 = 1e9;
 
 /// Checks one landform's fields, one after the other.
 #[derive(Clone, Copy)]
@@ -119,27 +119,27 @@ impl Checks {
 
     /// Any elevation or offset, below zero too.
     fn finite(self, field: &'static str, value: f64) -> Checked {
-        self.within(field, value, -LARGEST, LARGEST)
+        self.within(field, value, -MAX_LENGTH, MAX_LENGTH)
     }
 
     /// A size that may not be zero.
     fn positive(self, field: &'static str, value: f64) -> Checked {
-        self.that(value > 0.0 && value <= LARGEST, field, || {
-            format!("must be more than 0 and at most {LARGEST:e}, was {value}")
+        self.that(value > 0.0 && value <= MAX_LENGTH, field, || {
+            format!("must be more than 0 and at most {MAX_LENGTH:e}, was {value}")
         })
     }
 
     /// An amplitude or width that may be zero.
     fn not_negative(self, field: &'static str, value: f64) -> Checked {
-        self.within(field, value, 0.0, LARGEST)
+        self.within(field, value, 0.0, MAX_LENGTH)
     }
 
     fn within(self, field: &'static str, value: f64, low: f64, high: f64) -> Checked {
         // NaN is inside no range, so it is rejected here as well.
         self.that((low..=high).contains(&value), field, || {
-            if low == -LARGEST && high == LARGEST {
-                format!("must be finite and within ±{LARGEST:e}, was {value}")
-            } else if high == LARGEST {
+            if low == -MAX_LENGTH && high == MAX_LENGTH {
+                format!("must be finite and within ±{MAX_LENGTH:e}, was {value}")
+            } else if high == MAX_LENGTH {
                 format!("must be {low} to {high:e}, was {value}")
             } else {
                 format!("must be {low} to {high}, was {value}")

@@ -6,7 +6,7 @@ use rand::Rng;
 use rand_pcg::Pcg32;
 
 /// The most octaves a stack may have.
-pub(super) const MOST_OCTAVES: u32 = 32;
+pub(super) const MAX_OCTAVES: u32 = 32;
 
 /// The mean distance from one crest of the basis noise to the next, in lattice cells.
 const BASIS_WAVELENGTH: f64 = 2.39;
@@ -36,7 +36,7 @@ impl Dice {
     }
 }
 
-/// Scrambles all bits (the finaliser of `SplitMix64`).
+/// Scrambles all bits (the finalizer of `SplitMix64`).
 pub(super) fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -107,7 +107,7 @@ impl Stack {
     ) -> Self {
         let (mut size, mut amplitude, mut total) = (wavelength, 1.0, 0.0);
         let mut layers = Vec::new();
-        for _ in 0..octaves.min(MOST_OCTAVES) {
+        for _ in 0..octaves.min(MAX_OCTAVES) {
             layers.push((Basis::new(dice, size), amplitude));
             total += amplitude;
             size /= lacunarity;
@@ -136,7 +136,7 @@ impl Stack {
         // Where one octave alone changes sign is a smooth curve, and such crests look like dunes.
         // With a share of the finer octaves mixed in they wander as real crests do.
         const WANDER: f64 = 0.32;
-        let mut mixed = [0.0; MOST_OCTAVES as usize];
+        let mut mixed = [0.0; MAX_OCTAVES as usize];
         let mut finer = 0.0;
         for (slot, (noise, _)) in mixed.iter_mut().zip(&self.layers).rev() {
             finer = noise.at(point) + WANDER * finer;

@@ -12,7 +12,7 @@ const SOUTH: usize = 3;
 const NONE: u16 = u16::MAX;
 
 /// The vertices of a chunk at its level, edges thinned out as coarser
-/// neighbours ask for.
+/// neighbors ask for.
 #[derive(Clone, Debug)]
 pub(in crate::view) struct Lattice {
     detail: ChunkDetail,
@@ -55,7 +55,7 @@ impl Lattice {
         }
     }
 
-    /// The level of a vertex; none if a coarser neighbour leaves it out.
+    /// The level of a vertex; none if a coarser neighbor leaves it out.
     fn level(&self, i: usize, j: usize) -> Option<u8> {
         let (right, bottom) = (self.columns.len() - 1, self.rows.len() - 1);
         let (on_x, on_y) = (i == 0 || i == right, j == 0 || j == bottom);

@@ -374,7 +374,7 @@ mod tests {
         };
         assert!(is_drawn(68, 3));
         assert!(!is_drawn(69, 3), "too far away");
-        assert!(!is_drawn(65, 0), "the neighbour's alone");
+        assert!(!is_drawn(65, 0), "the neighbor's alone");
         assert!(is_drawn(64, 0));
     }
 }

@@ -1,9 +1,9 @@
-//! Balls and boxes roll down a slope while the ground under them is dug,
-//! flooded and eroded. Nothing falls through it: the program counts.
+//! Rigid bodies (avian) on ground that changes: balls and boxes roll down a slope while
+//! it is dug, flooded and eroded. The program counts bodies that fall through it: none.
 //!
 //! `cargo run -p physics_tests --example colliders`
 //!
-//! Space drops everything anew at the top.
+//! Space drops all bodies again at the top.
 
 #[path = "../../../examples/common/mod.rs"]
 mod common;
@@ -28,11 +28,11 @@ fn main() -> AppExit {
     let cli = Cli::parse();
     let fallen = Arc::new(AtomicUsize::new(0));
     let mut app = common::app(&cli.options, "bevy_erode: colliders");
-    let stage = common::Stage {
+    let stage = common::SunAndCamera {
         yaw: 0.55,
         pitch: 0.42,
         distance: 0.62,
-        ..common::Stage::new(SIZE.max_element() as f32 * CELL_SIZE, 70.0)
+        ..common::SunAndCamera::new(SIZE.max_element() as f32 * CELL_SIZE, 70.0)
     };
     app.add_plugins((
         ErosionPlugin::default(),
@@ -56,8 +56,8 @@ fn main() -> AppExit {
         Update,
         start_again.run_if(resource_exists::<ButtonInput<KeyCode>>),
     );
-    let film = common::Film::start_and_end(cli.options.seconds_or(40.0));
-    let exit = common::run(app, film);
+    let screenshots = common::Screenshots::start_and_end(cli.options.seconds_or(40.0));
+    let exit = common::run(app, screenshots);
     match fallen.load(Ordering::Relaxed) {
         0 => exit,
         fallen => {

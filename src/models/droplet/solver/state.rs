@@ -1,5 +1,5 @@
-//! What drops to come depend on: how many fell, and what they left behind. The
-//! ground itself is read from the terrain again.
+//! Saves and loads what the next drops depend on: how many fell, and what they left
+//! behind. The ground itself is read from the terrain again.
 
 use super::{DropletSolver, Lakes, Passed, StreamCell, Sums, Traces};
 use crate::{
@@ -11,85 +11,82 @@ use crate::{
 };
 
 impl DropletSolver {
-    pub(super) fn write_memory(&self, terrain: &Terrain) -> Vec<u8> {
-        let mut memory = StateWriter::default();
-        memory.count(self.released);
-        memory.count(self.published_steps);
-        memory.real(self.due);
-        memory.count(self.drops_since_renewal as u64);
+    pub(super) fn write_state(&self, terrain: &Terrain) -> Vec<u8> {
+        let mut writer = StateWriter::default();
+        writer.count(self.released);
+        writer.count(self.published_steps);
+        writer.real(self.due);
+        writer.count(self.drops_since_renewal as u64);
         let knows = self.seen.0 == terrain.id.get();
-        memory.count(knows.into());
+        writer.count(knows.into());
         if !knows {
-            return memory.finish();
+            return writer.finish();
         }
-        memory.real(self.datum.into());
-        memory.count(self.lakes_hold_for as u64);
-        self.lakes.save_state(&mut memory);
-        memory.count(self.streams.len() as u64);
-        memory.words(self.streams.iter().flat_map(|stream| stream.to_words()));
+        writer.real(self.datum.into());
+        writer.count(self.lakes_hold_for as u64);
+        self.lakes.save_state(&mut writer);
+        writer.count(self.streams.len() as u64);
+        writer.words(self.streams.iter().flat_map(|stream| stream.to_words()));
         // Workers' counts are whole numbers: their sum is as good as each.
-        memory.words((0..self.streams.len()).flat_map(|cell| {
+        writer.words((0..self.streams.len()).flat_map(|cell| {
             let mut total = Passed::default();
             for (sums, _) in &self.workers {
                 total.add(sums.passed.get(cell).copied().unwrap_or_default());
             }
             total.to_words()
         }));
-        memory.finish()
+        writer.finish()
     }
 
-    pub(super) fn read_memory(
-        &mut self,
-        bytes: &[u8],
-        terrain: &Terrain,
-    ) -> Result<(), StateError> {
-        let mut memory = StateReader::new(Self::NAME, bytes);
+    pub(super) fn read_state(&mut self, bytes: &[u8], terrain: &Terrain) -> Result<(), StateError> {
+        let mut reader = StateReader::new(Self::NAME, bytes);
         let mut new = Self {
-            released: memory.count()?,
-            published_steps: memory.count()?,
-            due: memory.real()?,
-            drops_since_renewal: memory.count()? as usize,
+            released: reader.count()?,
+            published_steps: reader.count()?,
+            due: reader.real_in(0.0..=1.0, "the fraction of a drop that is due")?,
+            drops_since_renewal: reader.count()? as usize,
             ..Self::blank(self.settings.clone(), self.grid)
         };
-        let fits = (0.0..=1.0).contains(&new.due);
-        memory.ensure(fits, "more than a drop is owed")?;
-        memory.ensure(self.grid.matches(terrain.grid()), "the land is another")?;
-        if memory.count()? != 0 {
-            new.read_place(&mut memory, terrain)?;
+        reader.ensure_grid(&self.grid, terrain.grid())?;
+        if reader.count()? != 0 {
+            new.read_land(&mut reader, terrain)?;
         }
-        memory.finish()?;
+        reader.finish()?;
         *self = new;
         Ok(())
     }
 
-    /// Reads what it knows of the terrain.
-    fn read_place(
-        &mut self,
-        memory: &mut StateReader,
-        terrain: &Terrain,
-    ) -> Result<(), StateError> {
+    /// Reads what depends on the terrain.
+    fn read_land(&mut self, reader: &mut StateReader, terrain: &Terrain) -> Result<(), StateError> {
         // No revision: all of the ground is new to it.
         self.seen = (terrain.id.get(), 0);
-        self.datum = memory.real()? as f32;
-        self.lakes_hold_for = memory.count()? as usize;
+        self.datum = reader.real()? as f32;
+        self.lakes_hold_for = reader.count()? as usize;
         let size = (self.grid.width(), self.grid.height());
-        self.lakes = Lakes::load_state(memory, size)?;
-        let cells = memory.count()? as usize;
+        self.lakes = Lakes::load_state(reader, size)?;
+        let cells = reader.count()? as usize;
         if cells == 0 {
             return Ok(());
         }
-        memory.ensure(cells == self.grid.cells(), "the streams' size is wrong")?;
-        let mut words = memory.words(3 * cells)?;
+        let expected = self.grid.cells();
+        reader.ensure(
+            cells == expected,
+            format!("the map of streams must have {expected} cells, has {cells}"),
+        )?;
+        let mut words = reader.words(3 * cells)?;
         let mut three = || core::array::from_fn(|_| words.next().unwrap_or_default());
         let streams = (0..cells).map(|_| StreamCell::from_words(three()));
         let streams: Option<Vec<StreamCell>> = streams.collect();
-        self.streams = streams.ok_or_else(|| memory.fault("a stream's number is wrong"))?;
-        let mut words = memory.words(3 * cells)?;
+        self.streams = streams.ok_or_else(|| {
+            reader.fault("a cell of the map of streams is negative or not finite")
+        })?;
+        let mut words = reader.words(3 * cells)?;
         let mut three = || core::array::from_fn(|_| words.next().unwrap_or_default());
         let passed = (0..cells).map(|_| Passed::from_words(three()));
         let passed: Option<Vec<Passed>> = passed.collect();
         let sums = Sums {
-            passed: passed.ok_or_else(|| memory.fault("a count of drops is wrong"))?,
+            passed: passed
+                .ok_or_else(|| reader.fault("a cell's count of drops is out of range"))?,
             ..Sums::default()
         };
         self.workers = vec![(sums, Traces::default())];

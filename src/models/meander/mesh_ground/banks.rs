@@ -11,9 +11,9 @@ use crate::parallel::Workers;
 /// Share of the height beyond the talus that slides down an edge at once.
 const SLIDE: f64 = 0.3;
 /// Edges that run less along the stream are left out: square of the cosine.
-const LEAST_ALONG: f64 = 0.5;
+const MIN_ALONG: f64 = 0.5;
 
-/// What a point gains and loses by what its neighbours and it exchange. units: m
+/// What a point gains and loses by what its neighbors and it exchange. units: m
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Exchange {
     /// What creeps to it, or from it below zero.
@@ -28,7 +28,7 @@ impl MeshGround {
     /// kinks and the bed its bumps, cross-sections stay. And lets what is too
     /// steep near the water slide. Deposits keep this share of their softness.
     pub(super) fn even_out(&mut self, workers: &Workers, talus: f64, dt: f64, harden: f64) {
-        let (rate, fine) = (self.detail.creep * dt, self.detail.fine);
+        let (rate, fine) = (self.detail.smoothing * dt, self.detail.fine);
         let flows = self.buckets.flows();
         let Self {
             sheet,
@@ -45,13 +45,13 @@ impl MeshGround {
         let exchange = |p: usize| {
             let (own, Shape { area, .. }) = (&points[p], shapes[p]);
             let mut sum = Exchange::default();
-            for &other in rings.neighbours(p, own.border) {
+            for &other in rings.neighbors(p, own.border) {
                 let (other, other_area) = (&points[other as usize], shapes[other as usize].area);
                 let edge = other.at - own.at;
                 let square = edge.length_squared();
                 let flow = flows[buckets.of((own.at + other.at) * 0.5)];
                 let along = flow.dot(edge) * flow.dot(edge) / square;
-                if along >= LEAST_ALONG {
+                if along >= MIN_ALONG {
                     let share = (rate * along * along / square).min(EVEN_OUT);
                     let volume = share * (above(other) - above(own)) * area.min(other_area);
                     sum.crept += volume / area;

@@ -6,10 +6,10 @@ use bevy::math::{DVec2, Vec2Swizzles};
 use core::ops::Range;
 
 /// A search that takes longer starts over with all triangles.
-const LONGEST_WALK: usize = 256;
+const MAX_WALK: usize = 256;
 
 /// Buckets over a rectangle, in rows along its shorter side: so the points of
-/// some rows, which follow each other, have few neighbours in others.
+/// some rows, which follow each other, have few neighbors in others.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Buckets {
     min: DVec2,
@@ -89,7 +89,7 @@ impl Buckets {
             .map(move |row| start(row)..start(row + rows))
     }
 
-    /// Notes that water is within `reach` of a place, and which way it runs.
+    /// Records that water is within `reach` of a place, and which way it runs.
     pub fn wet(&mut self, at: DVec2, reach: f64, velocity: DVec2) {
         let ((x0, y0), (x1, y1)) = (self.place(at - reach), self.place(at + reach));
         for row in y0..=y1 {
@@ -162,7 +162,7 @@ impl Buckets {
         self.filed[point].distance(to)
     }
 
-    /// Notes that points went so far from where they were filed (m).
+    /// Records how far points moved from where they were filed (m).
     pub fn moved(&mut self, drift: f64) {
         self.drift = self.drift.max(drift);
     }
@@ -172,7 +172,7 @@ impl Buckets {
     #[inline]
     pub fn locate(&self, sheet: &Sheet, at: DVec2) -> (u32, [f64; 3]) {
         let mut own = self.seeds[self.of(at)];
-        for _ in 0..LONGEST_WALK {
+        for _ in 0..MAX_WALK {
             let [a, b, c] = sheet.places(own);
             let parts = [doubled(b, c, at), doubled(c, a, at), doubled(a, b, at)];
             let mut worst = usize::from(parts[1] < parts[0]);

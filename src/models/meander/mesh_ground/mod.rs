@@ -47,39 +47,39 @@ use topology::Sheet;
 const GRADING: f64 = 0.4;
 /// Largest share of an exchange between two points that are evened out.
 const EVEN_OUT: f64 = 0.125;
-/// A thinner layer of fresh deposit is none. Splits and collapses spread traces
-/// that a grid does not have. units: m
-const THINNEST: f64 = 0.02;
-/// The sheet is changed once in so many times that it is settled.
+/// Fresh deposit thinner than this is ignored. Splits and collapses spread traces that
+/// a grid does not have. units: m
+const MIN_DEPOSIT: f64 = 0.02;
+/// Number of settlings between two changes of the sheet.
 const REMESH_EVERY: u32 = 2;
-/// Points far from the water are looked at once in so many changes.
+/// Number of changes after which all points far from the water have been looked at.
 const TURNS: u32 = 8;
 /// Rows of buckets whose points are cut by themselves, and the cuts from which
-/// on that is worth the while.
+/// on that is worth it.
 const BAND: usize = 32;
 const MANY_CUTS: usize = 4096;
 
 /// How finely a [`MeshGround`] follows its river.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeshDetail {
-    /// Edges near the water. At most 1.2 times the water's radius keeps the
+    /// Length of edges near the water. At most 1.2 times the water's radius keeps the
     /// paper's rule that no water touches a triangle without reaching one of
     /// its points. units: m
     pub fine: f64,
-    /// Edges far from the water. units: m
+    /// Length of edges far from the water. units: m
     pub coarse: f64,
-    /// How far the surface may move where points are saved. units: m
+    /// How far the surface may move where points are removed. units: m
     pub tolerance: f64,
-    /// Where water was so lately, the ground stays fine. units: s
-    pub linger: f64,
-    /// How much of a cut along a bank wears it off all the same.
-    pub rub: f64,
-    /// How fast kinks of banks and bumps of the bed are evened out along the
-    /// stream. units: m²/s
-    pub creep: f64,
-    /// With more than this share of the points that a sheet would have which is
-    /// fine all over, the tolerance far from the water grows.
-    pub fullness: f64,
+    /// The ground stays fine for this time after water was near. units: s
+    pub fine_for: f64,
+    /// Share of a cut along a bank that still moves the bank back.
+    pub side_wear: f64,
+    /// How fast kinks of banks and bumps of the bed are smoothed along the stream.
+    /// units: m²/s
+    pub smoothing: f64,
+    /// Share of the points of a mesh that is fine everywhere; with more points than
+    /// this the tolerance far from the water grows.
+    pub max_point_share: f64,
 }
 
 impl Default for MeshDetail {
@@ -88,10 +88,10 @@ impl Default for MeshDetail {
             fine: 9.0,
             coarse: 48.0,
             tolerance: 0.15,
-            linger: 60.0,
-            rub: 0.2,
-            creep: 0.4,
-            fullness: 0.5,
+            fine_for: 60.0,
+            side_wear: 0.2,
+            smoothing: 0.4,
+            max_point_share: 0.5,
         }
     }
 }
@@ -103,10 +103,15 @@ impl MeshDetail {
         in_range(M, "fine", self.fine as f32, 1e-2..=1e4)?;
         in_range(M, "coarse", self.coarse as f32, self.fine as f32..=1e5)?;
         in_range(M, "tolerance", self.tolerance as f32, 0.0..=1e4)?;
-        in_range(M, "linger", self.linger as f32, 0.0..=f32::INFINITY)?;
-        in_range(M, "rub", self.rub as f32, 0.0..=1.0)?;
-        in_range(M, "creep", self.creep as f32, 0.0..=1e6)?;
-        in_range(M, "fullness", self.fullness as f32, 1e-3..=1.0)
+        in_range(M, "fine_for", self.fine_for as f32, 0.0..=f32::INFINITY)?;
+        in_range(M, "side_wear", self.side_wear as f32, 0.0..=1.0)?;
+        in_range(M, "smoothing", self.smoothing as f32, 0.0..=1e6)?;
+        in_range(
+            M,
+            "max_point_share",
+            self.max_point_share as f32,
+            1e-3..=1.0,
+        )
     }
 }
 
@@ -196,16 +201,16 @@ impl MeshGround {
         let MeshDetail {
             fine,
             coarse,
-            linger,
+            fine_for,
             ..
         } = self.detail;
-        let wet = |dry_for: &f64| if *dry_for <= linger { fine } else { coarse };
+        let wet = |dry_for: &f64| if *dry_for <= fine_for { fine } else { coarse };
         self.wanted.clear();
         self.wanted.extend(self.buckets.dry_for.iter().map(wet));
         self.buckets.spread(&mut self.wanted, GRADING);
     }
 
-    /// Splits, collapses and turns until the sheet is as wanted.
+    /// Splits, collapses and flips edges until the mesh has the wanted lengths.
     fn refine(&mut self, workers: &Workers) {
         let Self {
             detail,
@@ -220,7 +225,7 @@ impl MeshGround {
         // Equilateral triangles have two for each point.
         let each = detail.fine * detail.fine * 0.75f64.sqrt();
         let all = (self.bounds.1 - self.bounds.0).element_product() / each;
-        let excess = sheet.point_count() as f64 / (detail.fullness * all);
+        let excess = sheet.point_count() as f64 / (detail.max_point_share * all);
         let far = detail.tolerance * (excess * excess).max(1.0);
         let edge = |at: DVec2| wanted[buckets.of(at)];
         let tolerance = |at: DVec2| {
@@ -275,7 +280,7 @@ impl MeshGround {
         })
     }
 
-    /// What it cost to follow the river so far.
+    /// How often the mesh was changed to follow the river so far.
     pub fn remesh_tally(&self) -> RemeshTally {
         self.tally
     }
@@ -300,7 +305,7 @@ impl MeshGround {
         (self.sheet.triangles[t as usize].corners, shares)
     }
 
-    /// Takes the shapes anew where water was last near at a time that counts.
+    /// Updates the slopes where water was near at a time for which `counts` holds.
     fn incline(&mut self, workers: &Workers, counts: impl Fn(f64) -> bool + Sync) {
         let Self {
             sheet,
@@ -356,7 +361,7 @@ impl Ground for MeshGround {
 
     fn softness(&self, settings: &MeanderingRiver, point: usize) -> f64 {
         let own = &self.sheet.points[point];
-        if own.soft > THINNEST {
+        if own.soft > MIN_DEPOSIT {
             return f64::from(settings.softness);
         }
         1.0 / own.hardness
@@ -499,7 +504,7 @@ impl Ground for MeshGround {
                 let rise = self.sheet.height(other) - own.height;
                 EVEN_OUT * rise * area.min(self.shapes[other as usize].area)
             };
-            let ring = self.rings.neighbours(point, own.border).iter();
+            let ring = self.rings.neighbors(point, own.border).iter();
             let near = ring.filter(|&&other| wet[other as usize]);
             gains.push(near.map(gain).sum::<f64>() / area);
         }

@@ -1,5 +1,5 @@
 //! A run of points that is cut by itself. Points that follow each other lie
-//! near each other, so most have all their neighbours in the same run: runs are
+//! near each other, so most have all their neighbors in the same run: runs are
 //! cut at once, and what is left at their seams comes after.
 
 use super::{
@@ -7,14 +7,14 @@ use super::{
     MeshDetail,
     land::Land,
     locate::Buckets,
-    remesh::LEAST_AREA,
+    remesh::MIN_AREA,
     rings::{Rings, Shape},
     topology::{Point, doubled},
 };
 use bevy::math::DVec2;
 
 /// A cut moves a point by this share of a fine edge at most.
-const LONGEST_MOVE: f64 = 0.5;
+const MAX_MOVE: f64 = 0.5;
 
 /// What stays as it is while points are cut.
 #[derive(Clone, Copy)]
@@ -46,8 +46,8 @@ pub(super) fn parts(detail: &MeshDetail, own: &Point, cut: &Cut, slope: DVec2) -
     // Along the slope a move takes nothing, and only bunches up points.
     let uphill = slope / steepness;
     let along = cut.sideways.perp_dot(uphill).abs();
-    let way = cut.sideways.dot(uphill) + detail.rub * along;
-    let way = way.clamp(0.0, LONGEST_MOVE * detail.fine);
+    let way = cut.sideways.dot(uphill) + detail.side_wear * along;
+    let way = way.clamp(0.0, MAX_MOVE * detail.fine);
     (uphill * way, sink)
 }
 
@@ -97,7 +97,7 @@ impl Patch<'_> {
 
     /// The largest share of a move that turns no triangle over.
     fn free_share(&self, detail: &MeshDetail, p: usize, ring: &[u32], way: DVec2) -> f64 {
-        let least = 2.0 * LEAST_AREA * detail.fine * detail.fine;
+        let least = 2.0 * MIN_AREA * detail.fine * detail.fine;
         let at = self.points[p].at;
         let place = |other: u32| self.points[other as usize - self.first].at;
         let (mut share, mut b) = (1.0f64, place(ring[0]));
@@ -112,7 +112,7 @@ impl Patch<'_> {
         share
     }
 
-    /// Moves a point; its neighbours gain and lose area.
+    /// Moves a point; its neighbors gain and lose area.
     fn shift(&mut self, p: usize, ring: &[u32], way: DVec2) {
         let at = self.points[p].at;
         self.points[p].at = at + way;

@@ -1,10 +1,10 @@
 //! Changes the sheet to what the river needs: long edges are split near the
-//! water, points that bunch up or are of no use are drawn into a neighbour,
-//! edges are turned for better triangles.
+//! water, points that bunch up or are not needed are collapsed into a neighbor,
+//! edges are flipped for better triangles.
 //!
 //! No change turns a triangle over, and each keeps the volume: a split leaves
-//! the surface as it is; what a collapse or a turned edge would add or take is
-//! made good by the heights of the points it concerns. Those two are done only
+//! the surface as it is; what a collapse or a flip would add or remove is
+//! corrected by the heights of the points it concerns. Those two are done only
 //! where the surface stays within a tolerance.
 
 use super::{
@@ -14,13 +14,13 @@ use super::{
 use crate::parallel::Workers;
 use bevy::math::DVec2;
 
-/// An edge longer than so many times what is wanted is split, a shorter one is
+/// An edge longer than `SPLIT` times what is wanted is split, a shorter one is
 /// collapsed; a collapse makes no edge that would soon be split again.
 const SPLIT: f64 = 1.4;
 const COLLAPSE: f64 = 0.5;
-const LONGEST_AFTER: f64 = 1.25;
+const MAX_COLLAPSED_EDGE: f64 = 1.25;
 /// A triangle's plan area stays above this share of the fine edge squared.
-pub(super) const LEAST_AREA: f64 = 0.02;
+pub(super) const MIN_AREA: f64 = 0.02;
 /// Triangles better than this may become worse in a collapse, down to it.
 const GOOD: f64 = 0.35;
 /// Edges are turned for at least so much better a triangle.
@@ -42,16 +42,16 @@ pub(super) struct Wish<'a, E, T> {
     pub fine: f64,
 }
 
-/// How often each change was made, and how much volume was made good.
+/// How often each change was made, and how much volume was corrected.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RemeshTally {
     /// Edges that were split.
     pub splits: u64,
-    /// Points that were drawn into a neighbour.
+    /// Points that were collapsed into a neighbor.
     pub collapses: u64,
-    /// Edges that were turned.
+    /// Edges that were flipped.
     pub flips: u64,
-    /// Volume that collapses and turned edges moved, without regard to sign.
+    /// Volume that collapses and flips moved, without regard to sign.
     /// units: m³
     pub moved: f64,
 }
@@ -62,7 +62,7 @@ where
     T: Fn(DVec2) -> f64 + Sync,
 {
     fn least_doubled(&self) -> f64 {
-        2.0 * LEAST_AREA * self.fine * self.fine
+        2.0 * MIN_AREA * self.fine * self.fine
     }
 
     /// What `look` finds at each of some items, in their order.
@@ -132,7 +132,7 @@ where
         }
     }
 
-    /// Turns edges for better triangles: those of some, or of all triangles.
+    /// Flips edges for better triangles: those of some, or of all triangles.
     pub fn flip(&self, sheet: &mut Sheet, some: Option<&[u32]>, tally: &mut RemeshTally) {
         let look = |t: u32, better: &mut Vec<u32>| {
             let across = sheet.triangles[t as usize].across;
@@ -207,9 +207,8 @@ where
         true
     }
 
-    /// Draws points into a neighbour where they bunch up, and where they are of
-    /// no use. Points that are only of no use are looked at where it is their
-    /// `turn`. The rings must be those of the sheet.
+    /// Collapses points into a neighbor where they bunch up, and where they are not
+    /// needed. Points that are only not needed are looked at where it is their `turn`. The rings must be those of the sheet.
     pub fn collapse(
         &self,
         sheet: &mut Sheet,
@@ -235,7 +234,7 @@ where
         for p in crowded {
             let own = sheet.points[p as usize];
             let wanted = (self.edge)(own.at);
-            sheet.neighbours(p, &mut ring);
+            sheet.neighbors(p, &mut ring);
             order.clear();
             for &other in &ring {
                 let length = own.at.distance(sheet.at(other));
@@ -244,7 +243,7 @@ where
                 }
             }
             order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            // The nearest neighbour that the point can be drawn into.
+            // The nearest neighbor that the point can be drawn into.
             for &(_, into) in &order {
                 if let Some(moved) = self.try_collapse(sheet, p, into, &ring) {
                     tally.collapses += 1;
@@ -255,7 +254,7 @@ where
         }
     }
 
-    /// Draws a point into a neighbour if all stays well, and tells how much
+    /// Draws a point into a neighbor if all stays well, and tells how much
     /// volume was made good.
     fn try_collapse(&self, sheet: &mut Sheet, p: u32, into: u32, ring: &[u32]) -> Option<f64> {
         let (at, to) = (sheet.at(p), sheet.at(into));
@@ -270,7 +269,7 @@ where
                 .around(into)
                 .any(|(t, _)| sheet.triangles[t as usize].corners.contains(&other));
             common += usize::from(kept);
-            if !kept && length > LONGEST_AFTER * (self.edge)((to + end) * 0.5) {
+            if !kept && length > MAX_COLLAPSED_EDGE * (self.edge)((to + end) * 0.5) {
                 return None;
             }
         }

@@ -8,12 +8,12 @@ use bevy::math::DVec2;
 /// Points of one job; with fewer than some jobs' worth one thread is faster.
 pub(super) const BATCH: usize = 4096;
 
-/// The neighbours of each point, counter-clockwise. Each two that follow each
+/// The neighbors of each point, counter-clockwise. Each two that follow each
 /// other make a triangle with the point: so around an inner point the first
 /// comes again at the end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rings {
-    /// First of each point's neighbours, and one past the last.
+    /// First of each point's neighbors, and one past the last.
     starts: Vec<u32>,
     others: Vec<u32>,
 }
@@ -70,9 +70,9 @@ impl Rings {
         &self.others[self.starts[point] as usize..self.starts[point + 1] as usize]
     }
 
-    /// The neighbours of a point, each once.
+    /// The neighbors of a point, each once.
     #[inline]
-    pub fn neighbours(&self, point: usize, border: bool) -> &[u32] {
+    pub fn neighbors(&self, point: usize, border: bool) -> &[u32] {
         let ring = self.of(point);
         &ring[..ring.len() - usize::from(!border)]
     }

@@ -3,8 +3,8 @@
 
 use super::{
     super::{
-        Centerline, MeanderingRiver, Plain, RiverSink, RiverSolver, RiverSource, WaterParticle,
-        course,
+        Centerline, MeanderingRiver, RiverPlain, RiverSink, RiverSolver, RiverSource,
+        WaterParticle, course,
     },
     *,
 };
@@ -20,8 +20,8 @@ impl MeshGround {
     }
 }
 
-/// A river on a sheet, like [`Plain::river`] on the grid.
-fn river(plain: &Plain, settings: MeanderingRiver) -> RiverSolver<MeshGround> {
+/// A river on a sheet, like [`RiverPlain::river`] on the grid.
+fn river(plain: &RiverPlain, settings: MeanderingRiver) -> RiverSolver<MeshGround> {
     let ground = MeshGround::from_grid(&plain.ground().unwrap(), MeshDetail::default()).unwrap();
     let at = plain.spread.abs().max(f64::from(settings.radius)) - 0.5 * plain.length;
     let speed = 0.8 * settings.steady_speed(plain.slope);
@@ -53,12 +53,12 @@ fn river(plain: &Plain, settings: MeanderingRiver) -> RiverSolver<MeshGround> {
 const WIDTH: f64 = 40.0;
 
 /// A short plain, so that a test takes seconds.
-fn plain(seed: u64) -> Plain {
-    Plain {
+fn plain(seed: u64) -> RiverPlain {
+    RiverPlain {
         length: 1536.0,
         width: 512.0,
         seed,
-        ..Plain::default()
+        ..RiverPlain::default()
     }
 }
 
@@ -193,9 +193,9 @@ fn measured(river: &River) -> Option<Centerline> {
 #[test]
 fn a_straight_stream_runs_and_fills_as_predicted() {
     let settings = still_ground();
-    let plain = Plain {
+    let plain = RiverPlain {
         length: 2048.0,
-        ..Plain::default()
+        ..RiverPlain::default()
     };
     let steady = settings.steady_speed(plain.slope);
     let rest = f64::from(settings.rest_density);
@@ -221,7 +221,7 @@ fn a_straight_stream_runs_and_fills_as_predicted() {
 fn the_signal_is_the_curvature_of_the_stream() {
     // A sine of 7 widths: its strongest curvature is a·k².
     let (amplitude, wavelength) = (12.0, 7.0 * WIDTH);
-    let plain = Plain {
+    let plain = RiverPlain {
         amplitude,
         wavelength,
         ..plain(0)
@@ -250,7 +250,7 @@ fn the_signal_is_the_curvature_of_the_stream() {
 /// How much bends of this length (m) grow in 4000 steps, how far they wander
 /// downstream (m), and the share of solids that got lost.
 fn growth(wavelength: f64, seed: u64) -> (f64, f64, f64) {
-    let plain = Plain {
+    let plain = RiverPlain {
         amplitude: 8.0,
         wavelength,
         ..plain(seed)
@@ -289,7 +289,7 @@ fn without_a_disturbance_it_stays_straight() {
         coriolis: 0.0,
         ..MeanderingRiver::default()
     };
-    let plain = Plain {
+    let plain = RiverPlain {
         spread: 0.0,
         ..plain(0)
     };
@@ -321,7 +321,7 @@ struct Grown {
 
 fn grow(seed: u64) -> Grown {
     let wavelength = 10.0 * WIDTH;
-    let plain = Plain {
+    let plain = RiverPlain {
         amplitude: 35.0,
         wavelength,
         waviness: 4.0,
@@ -386,11 +386,11 @@ fn a_river_grows_to_full_meanders() {
 
 #[test]
 fn the_same_seed_gives_the_same_sheet() {
-    let plain = Plain {
+    let plain = RiverPlain {
         length: 512.0,
         width: 256.0,
         amplitude: 8.0,
-        ..Plain::default()
+        ..RiverPlain::default()
     };
     let run = || {
         let mut river = river(&plain, MeanderingRiver::default());
@@ -405,7 +405,7 @@ fn the_same_seed_gives_the_same_sheet() {
 #[test]
 fn any_number_of_threads_gives_the_same_river() {
     // Many short streams, so that the work is really split.
-    let plain = Plain {
+    let plain = RiverPlain {
         waviness: 8.0,
         rate: 0.0,
         ..plain(2)
@@ -439,12 +439,12 @@ fn any_number_of_threads_gives_the_same_river() {
 
 #[test]
 fn a_neck_is_broken_through_and_nothing_is_lost() {
-    let plain = Plain {
+    let plain = RiverPlain {
         length: 1280.0,
         width: 768.0,
         loop_way: 700.0,
         loop_neck: 30.0,
-        ..Plain::default()
+        ..RiverPlain::default()
     };
     let mut river = river(&plain, MeanderingRiver::default());
     let solids = river.ledger().total();

@@ -276,7 +276,7 @@ fn steep_banks_cave_in_and_nothing_is_lost() {
     let mut steepest = 0.0f64;
     for p in 0..ground.sheet.points.len() {
         let own = &ground.sheet.points[p];
-        for &other in ground.rings.neighbours(p, own.border) {
+        for &other in ground.rings.neighbors(p, own.border) {
             let drop = (own.height - ground.sheet.height(other)).abs();
             let steep = drop / own.at.distance(ground.sheet.at(other));
             steepest = steepest.max(steep);

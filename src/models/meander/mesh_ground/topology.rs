@@ -232,8 +232,8 @@ impl Sheet {
         }
     }
 
-    /// The point's neighbours, each once; the order is counter-clockwise.
-    pub fn neighbours(&self, point: u32, out: &mut Vec<u32>) {
+    /// The point's neighbors, each once; the order is counter-clockwise.
+    pub fn neighbors(&self, point: u32, out: &mut Vec<u32>) {
         out.clear();
         for (t, i) in self.around(point) {
             let triangle = &self.triangles[t as usize];
@@ -410,7 +410,7 @@ impl Sheet {
         })
     }
 
-    /// Turns the edge opposite to a corner, which must not be of the border.
+    /// Flips the edge opposite to a corner, which must not be of the border.
     pub fn flip(&mut self, triangle: u32, corner: usize) {
         let Triangle { corners, across } = self.triangles[triangle as usize];
         let [a, b, c] = [0, 1, 2].map(|i| corners[(corner + i) % 3]);
@@ -425,8 +425,8 @@ impl Sheet {
         self.set(beyond, [a, d, c], [beside_fc, beside_c, triangle]);
     }
 
-    /// Draws an inner point into a neighbour, which keeps its place. The two
-    /// must have no more than two neighbours in common.
+    /// Collapses an inner point into a neighbor, which keeps its place. The two
+    /// must have no more than two neighbors in common.
     pub fn collapse(&mut self, point: u32, into: u32) {
         let star: Vec<(u32, usize)> = self.around(point).collect();
         for (t, i) in star {
@@ -437,7 +437,7 @@ impl Sheet {
                 self.points[into as usize].triangle = t;
                 continue;
             }
-            // The two that hold both vanish; their neighbours meet.
+            // The two that hold both vanish; their neighbors meet.
             let side = (3 - i) - self.triangles[t as usize].corner(into);
             let kept = across[i];
             let turned = across[self.triangles[t as usize].corner(into)];
@@ -486,8 +486,7 @@ impl Sheet {
         (0..self.points.len() as u32).filter(|&p| self.points[p as usize].triangle != NONE)
     }
 
-    /// Tells what is wrong with the sheet: it must be a whole disc of
-    /// triangles, none turned over.
+    /// Checks the mesh: it must be one disc of triangles, none inverted.
     pub fn check(&self) -> Result<(), String> {
         let mut edges = 0;
         let mut plan = 0.0;

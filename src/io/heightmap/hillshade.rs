@@ -1,4 +1,4 @@
-//! A heightmap as a shaded relief that people can look at.
+//! A heightmap as a picture: its hillshade (shaded relief).
 
 use super::{Heightmap, HeightmapError, atomic};
 use ::png::{BitDepth, ColorType, Encoder};
@@ -7,8 +7,8 @@ use std::{io::Write, path::Path};
 
 /// The longer side of a picture is brought into this range. units: pixels
 const SIDE: (f32, f32) = (768.0, 1600.0);
-/// Heights are raised by this factor: relief from straight above looks flat.
-const RELIEF: f32 = 1.4;
+/// Heights are exaggerated by this factor: land seen from straight above looks flat.
+const EXAGGERATION: f32 = 1.4;
 
 /// Where the sun stands: north-west (rows run south), 40° up. Right, down, up.
 const SUN: Vec3 = Vec3::new(-0.542, -0.542, 0.643);
@@ -16,17 +16,17 @@ const SUN_COLOR: Vec3 = Vec3::new(1.62, 1.48, 1.26);
 const SKY_COLOR: Vec3 = Vec3::new(0.30, 0.39, 0.54);
 
 impl Heightmap {
-    /// The heights seen from above, lit by sun and sky, as a PNG for people, of
+    /// The hillshade: the heights seen from above, lit by sun and sky, as a PNG of
     /// 768 to 1600 pixels along its longer side. `color` gives the color of a
     /// cell by its index, in linear RGB.
     ///
     /// # Errors
     /// When the cell size is not known, or a height is not finite.
-    pub fn relief(&self, color: impl Fn(usize) -> [f32; 3]) -> Result<Vec<u8>, HeightmapError> {
+    pub fn hillshade(&self, color: impl Fn(usize) -> [f32; 3]) -> Result<Vec<u8>, HeightmapError> {
         self.check()?;
         let cell_size = self.cell_size.ok_or(HeightmapError::NeedsCellSize)?;
         crate::terrain::Grid::new(self.size, cell_size)?;
-        let shaded = self.shade(RELIEF / cell_size, color);
+        let shaded = self.shade(EXAGGERATION / cell_size, color);
         let long = self.size.max_element() as f32;
         let scale = long.clamp(SIDE.0, SIDE.1) / long;
         let size = (self.size.as_vec2() * scale).round().as_uvec2();
@@ -34,18 +34,18 @@ impl Heightmap {
         encode(size, &resize(&shaded, self.size, size))
     }
 
-    /// [`relief`](Self::relief) as a file. An old file of that name stays as it
+    /// [`hillshade`](Self::hillshade) as a file. An old file of that name stays as it
     /// was until the new one is complete.
     ///
     /// # Errors
-    /// When the file cannot be written; otherwise as [`relief`](Self::relief).
-    pub fn write_relief(
+    /// When the file cannot be written; otherwise as [`hillshade`](Self::hillshade).
+    pub fn write_hillshade(
         &self,
         path: impl AsRef<Path>,
         color: impl Fn(usize) -> [f32; 3],
     ) -> Result<(), HeightmapError> {
         let path = path.as_ref();
-        let bytes = self.relief(color)?;
+        let bytes = self.hillshade(color)?;
         let written = atomic::write(path, |file: &mut dyn Write| file.write_all(&bytes));
         written.map_err(|error| HeightmapError::File {
             path: path.into(),
@@ -282,7 +282,7 @@ mod tests {
             let size = UVec2::from(size);
             let map = Heightmap::new(size, vec![3.0; size.element_product() as usize]);
             let map = map.expect("valid").with_cell_size(2.0);
-            let bytes = map.relief(|_| [0.4; 3]).expect("painted");
+            let bytes = map.hillshade(|_| [0.4; 3]).expect("painted");
             let header: Vec<u32> = bytes[16..24]
                 .chunks(4)
                 .map(|b| b.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte)))
@@ -290,11 +290,11 @@ mod tests {
             assert_eq!(header, [expected.0, expected.1]);
         }
         let map = Heightmap::new(UVec2::ONE, vec![1.0]).expect("valid");
-        let error = map.relief(|_| [0.4; 3]).unwrap_err();
+        let error = map.hillshade(|_| [0.4; 3]).unwrap_err();
         assert!(matches!(error, HeightmapError::NeedsCellSize), "{error}");
         let error = map
             .with_cell_size(f32::NAN)
-            .relief(|_| [0.4; 3])
+            .hillshade(|_| [0.4; 3])
             .unwrap_err();
         assert!(matches!(error, HeightmapError::Terrain(_)), "{error}");
     }

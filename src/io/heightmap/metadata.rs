@@ -1,32 +1,33 @@
-//! What a file of ours says of itself, as a short text in its metadata:
+//! What this crate writes into a file's metadata, as a short text:
 //! `lowest=-3.5 highest=120 cell_size=2`, or `scale=0.3048` instead of a range.
 
 use super::{Vertical, VerticalRange};
 use core::fmt;
 
-/// Where the text is kept: PNG's keyword and EXR's attribute.
+/// Where the text is kept: PNG's keyword, EXR's attribute, first word of TIFF's image
+/// description.
 pub(super) const KEY: &str = "bevy_erode";
 
-/// Longest text that is looked at.
-const MOST: usize = 256;
+/// Longest text that is parsed. units: bytes
+const MAX_LENGTH: usize = 256;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Note {
+pub(super) struct Metadata {
     pub vertical: Option<Vertical>,
     /// units: m
     pub cell_size: Option<f32>,
 }
 
-impl Note {
+impl Metadata {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Reads a note. What it does not understand says nothing.
+    /// Reads the text. Unknown or invalid parts of it are ignored.
     pub fn parse(text: &str) -> Self {
-        let mut note = Self::default();
-        if text.len() > MOST {
-            return note;
+        let mut metadata = Self::default();
+        if text.len() > MAX_LENGTH {
+            return metadata;
         }
         let (mut lowest, mut highest) = (None, None);
         for word in text.split_whitespace() {
@@ -38,23 +39,25 @@ impl Note {
             match name {
                 "lowest" => lowest = value,
                 "highest" => highest = value,
-                "scale" => note.vertical = value.map(Vertical::Scale),
-                "cell_size" => note.cell_size = value.filter(|size| *size > 0.0),
+                "scale" => metadata.vertical = value.map(Vertical::Scale),
+                "cell_size" => metadata.cell_size = value.filter(|size| *size > 0.0),
                 _ => {}
             }
         }
         if let (Some(lowest), Some(highest)) = (lowest, highest)
             && lowest < highest
         {
-            note.vertical = Some(VerticalRange { lowest, highest }.into());
+            metadata.vertical = Some(VerticalRange { lowest, highest }.into());
         }
-        // What cannot be says nothing either.
-        note.vertical = note.vertical.filter(|vertical| vertical.check().is_ok());
-        note
+        // Invalid ranges and scales are ignored, too.
+        metadata.vertical = metadata
+            .vertical
+            .filter(|vertical| vertical.check().is_ok());
+        metadata
     }
 }
 
-impl fmt::Display for Note {
+impl fmt::Display for Metadata {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut space = "";
         match self.vertical {

@@ -1,4 +1,4 @@
-//! Sun, sky and camera for land of a given size.
+//! Sun, sky and orbit camera for a terrain of a given size.
 
 use bevy::{
     camera::{Exposure, Hdr, RenderTarget},
@@ -10,25 +10,25 @@ use bevy::{
 use bevy_erode::prelude::*;
 use bevy_panorbit_camera::{EguiFocusIncludesHover, PanOrbitCamera, PanOrbitCameraPlugin};
 
-use super::{Mode, Options, plinth, probe, sky};
+use super::{Mode, Options, probe, skirt, sky};
 
-/// Sun, sky and an orbiting camera for a square of land around the origin,
+/// A plugin with sun, sky and an orbit camera for a square terrain around the origin,
 /// its lowest point near height 0. Does nothing where nothing is drawn.
 #[derive(Resource, Clone, Copy, Debug)]
-pub struct Stage {
+pub struct SunAndCamera {
     /// Side of the land. units: m
     pub extent: f32,
     /// Height of the land above its lowest point. units: m
     pub height: f32,
-    /// From where the camera looks at first, around the land. units: rad
+    /// Initial yaw of the camera. units: rad
     pub yaw: f32,
-    /// From where the camera looks at first, above the horizon. units: rad
+    /// Initial pitch of the camera above the horizon. units: rad
     pub pitch: f32,
-    /// How far away the camera is at first: 1 has all of the land in view.
+    /// Initial distance of the camera: 1 has the whole terrain in view.
     pub distance: f32,
 }
 
-impl Stage {
+impl SunAndCamera {
     pub fn new(extent: f32, height: f32) -> Self {
         Self {
             extent,
@@ -40,11 +40,11 @@ impl Stage {
     }
 }
 
-/// Marks the camera of the stage.
+/// Marks the camera of [`SunAndCamera`].
 #[derive(Component)]
-pub struct StageCamera;
+pub struct ExampleCamera;
 
-impl Plugin for Stage {
+impl Plugin for SunAndCamera {
     fn build(&self, app: &mut App) {
         if !app.world().resource::<Mode>().renders() {
             return;
@@ -56,7 +56,7 @@ impl Plugin for Stage {
             .insert_resource(GlobalAmbientLight::NONE)
             .add_systems(Startup, (spawn_sun, spawn_camera, choose_quality))
             .add_systems(Update, keep_above_ground);
-        plinth::build(app);
+        skirt::build(app);
     }
 }
 
@@ -66,7 +66,7 @@ fn to_sun() -> Vec3 {
     Quat::from_rotation_y(azimuth) * Quat::from_rotation_x(-altitude) * Vec3::Z
 }
 
-fn spawn_sun(mut commands: Commands, stage: Res<Stage>, options: Res<Options>) {
+fn spawn_sun(mut commands: Commands, scene: Res<SunAndCamera>, options: Res<Options>) {
     commands.spawn((
         Name::new("sun"),
         DirectionalLight {
@@ -78,9 +78,9 @@ fn spawn_sun(mut commands: Commands, stage: Res<Stage>, options: Res<Options>) {
         Transform::default().looking_to(-to_sun(), Vec3::Y),
         CascadeShadowConfigBuilder {
             num_cascades: 3,
-            minimum_distance: 0.005 * stage.extent,
-            first_cascade_far_bound: 0.25 * stage.extent,
-            maximum_distance: 2.8 * stage.extent,
+            minimum_distance: 0.005 * scene.extent,
+            first_cascade_far_bound: 0.25 * scene.extent,
+            maximum_distance: 2.8 * scene.extent,
             ..default()
         }
         .build(),
@@ -90,28 +90,28 @@ fn spawn_sun(mut commands: Commands, stage: Res<Stage>, options: Res<Options>) {
 fn spawn_camera(
     mut commands: Commands,
     mut images: ResMut<Assets<Image>>,
-    stage: Res<Stage>,
+    scene: Res<SunAndCamera>,
     mode: Res<Mode>,
     options: Res<Options>,
     adapter: Res<RenderAdapterInfo>,
 ) {
     let exposure = Exposure { ev100: 11.5 };
-    let mut orbit = frame_camera(stage.extent, stage.height);
-    orbit.yaw = Some(stage.yaw);
-    orbit.pitch = Some(stage.pitch);
-    orbit.radius = orbit.radius.map(|radius| radius * stage.distance);
+    let mut orbit = frame_camera(scene.extent, scene.height);
+    orbit.yaw = Some(scene.yaw);
+    orbit.pitch = Some(scene.pitch);
+    orbit.radius = orbit.radius.map(|radius| radius * scene.distance);
 
     let mut camera = commands.spawn((
-        StageCamera,
+        ExampleCamera,
         Camera {
-            // Pictures are taken one by one, by the [studio](super::headless).
+            // Screenshots are taken one by one, by the [runner](super::headless).
             is_active: *mode != Mode::Offscreen,
             ..default()
         },
         orbit,
         Projection::from(PerspectiveProjection {
-            near: 0.002 * stage.extent,
-            far: 20.0 * stage.extent,
+            near: 0.002 * scene.extent,
+            far: 20.0 * scene.extent,
             ..default()
         }),
         Hdr,
@@ -136,7 +136,7 @@ fn spawn_camera(
             color: sky::HORIZON.into(),
             directional_light_color: Color::srgba(1.0, 0.85, 0.6, 0.3),
             directional_light_exponent: 12.0,
-            falloff: FogFalloff::from_visibility_squared(9.0 * stage.extent),
+            falloff: FogFalloff::from_visibility_squared(9.0 * scene.extent),
         },
     ));
     // Without a GPU, smooth edges of land and shadow take most of a frame.
@@ -155,8 +155,7 @@ fn spawn_camera(
     }
 }
 
-/// A real graphics adapter has time for the finest ground, and so has a picture
-/// that is drawn once.
+/// High quality on a real graphics adapter, and for screenshots that are drawn once.
 fn choose_quality(
     adapter: Res<RenderAdapterInfo>,
     options: Res<Options>,
@@ -167,8 +166,8 @@ fn choose_quality(
     }
 }
 
-/// A camera that has the whole land in view and cannot lose it: drag to
-/// orbit, right drag to pan, scroll to zoom.
+/// An orbit camera that has the whole terrain in view: drag to orbit, right drag to
+/// pan, scroll to zoom.
 pub fn frame_camera(extent: f32, height: f32) -> PanOrbitCamera {
     PanOrbitCamera {
         focus: Vec3::new(0.0, 0.3 * height, 0.0),
@@ -185,30 +184,30 @@ pub fn frame_camera(extent: f32, height: f32) -> PanOrbitCamera {
     }
 }
 
-/// Panned or turned too far, the camera is led back over the land.
+/// Keeps the camera above the ground, and its focus over the terrain.
 fn keep_above_ground(
-    stage: Res<Stage>,
+    scene: Res<SunAndCamera>,
     terrain: Option<Res<Terrain>>,
-    mut cameras: Query<&mut PanOrbitCamera, With<StageCamera>>,
+    mut cameras: Query<&mut PanOrbitCamera, With<ExampleCamera>>,
 ) {
-    let half = stage.extent / 2.0;
+    let half = scene.extent / 2.0;
     for mut camera in cameras.iter_mut().filter(|camera| camera.initialized) {
         let mut focus = camera.target_focus.clamp(
             Vec3::new(-half, 0.0, -half),
-            Vec3::new(half, 1.5 * stage.height, half),
+            Vec3::new(half, 1.5 * scene.height, half),
         );
         let mut pitch = camera.target_pitch;
         let radius = camera.target_radius;
         let back = Quat::from_rotation_y(camera.target_yaw) * Quat::from_rotation_x(-pitch);
         let eye = focus + back * Vec3::Z * radius;
         let ground = probe::ground_height(terrain.as_deref(), eye).unwrap_or(0.0);
-        let lowest = ground + 0.01 * stage.extent;
+        let lowest = ground + 0.01 * scene.extent;
         if eye.y < lowest {
             let rise = (lowest - focus.y) / radius;
             pitch = rise.clamp(-1.0, 1.0).asin().min(1.5);
             focus.y += ((rise - 1.0) * radius).max(0.0);
         }
-        // Only touch the camera if there is need: it smooths its own ways.
+        // Change the camera only where needed: it smooths its own motion.
         if focus != camera.target_focus || pitch != camera.target_pitch {
             (camera.target_focus, camera.target_pitch) = (focus, pitch);
         }

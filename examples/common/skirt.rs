@@ -1,5 +1,5 @@
-//! The sides of the land: beds of rock, soil above them, and the water that
-//! stands at the border, so that the land is a block and not a sheet.
+//! A skirt around the terrain: rock, soil above it, and the water at the border, so
+//! that the terrain looks like a block and not like a sheet.
 
 use bevy::{
     asset::RenderAssetUsages,
@@ -13,19 +13,19 @@ use bevy_erode::prelude::*;
 /// How deep the block is below the lowest land, as a share of its longer side.
 const DEPTH: f32 = 0.05;
 
-/// Keeps the sides in step with the land.
+/// Updates the skirt when the terrain changes.
 pub fn build(app: &mut App) {
-    app.add_systems(Update, raise_sides.after(ErosionSystems::Output));
+    app.add_systems(Update, update_skirt.after(ErosionSystems::Output));
 }
 
-/// What the sides were built from.
+/// What the skirt was built from.
 #[derive(Default)]
 struct Built {
     parts: Option<[(Entity, Handle<Mesh>); 2]>,
     shown: Option<(u64, u64, UVec2, bool)>,
 }
 
-fn raise_sides(
+fn update_skirt(
     mut commands: Commands,
     mut built: Local<Built>,
     terrain: Option<Res<Terrain>>,
@@ -36,7 +36,7 @@ fn raise_sides(
     mut meshes: ResMut<Assets<Mesh>>,
     mut standard: ResMut<Assets<StandardMaterial>>,
 ) {
-    let (Some(terrain), Some(coat)) = (terrain, chunks.iter().next()) else {
+    let (Some(terrain), Some(ground_material)) = (terrain, chunks.iter().next()) else {
         return;
     };
     let wet = view.overlay == Overlay::None && !view.before && water_view.visible;
@@ -60,16 +60,16 @@ fn raise_sides(
             ));
             part.id()
         };
-        let rock = spawn("sides of the land", &handles[0]);
-        let sea = spawn("sides of the water", &handles[1]);
+        let rock = spawn("skirt of the ground", &handles[0]);
+        let sea = spawn("skirt of the water", &handles[1]);
         commands
             .entity(sea)
             .insert((MeshMaterial3d(water), NotShadowCaster));
         let [first, second] = handles;
         [(rock, first), (sea, second)]
     });
-    // Another land has another material.
-    commands.entity(parts[0].0).insert(coat.clone());
+    // Another terrain may have another material.
+    commands.entity(parts[0].0).insert(ground_material.clone());
     if !is_new {
         return;
     }
@@ -92,7 +92,7 @@ fn raise_sides(
     built.shown = shown;
 }
 
-/// A place at the border, walking around the land.
+/// A vertex of the border, in order around the terrain.
 struct Post {
     place: Vec3,
     /// Which way the side looks.

@@ -1,26 +1,26 @@
-//! Which pictures to take in headless mode, and when.
+//! Which screenshots to take in headless mode, and when.
 
 use bevy::prelude::*;
 
-use super::{headless::Studio, probe};
+use super::{headless::HeadlessRunner, probe};
 
 type Before = Box<dyn FnOnce(&mut World)>;
 
-/// One picture.
+/// One screenshot.
 pub struct Shot {
     pub name: String,
     pub seconds: f32,
     pub before: Option<Before>,
 }
 
-/// The pictures of an example.
-pub struct Film {
+/// The screenshots of an example.
+pub struct Screenshots {
     pub shots: Vec<Shot>,
     pub ready: fn(&World) -> bool,
 }
 
-impl Film {
-    /// A film of no pictures yet.
+impl Screenshots {
+    /// No screenshots yet.
     pub fn new() -> Self {
         Self {
             shots: Vec::new(),
@@ -33,7 +33,7 @@ impl Film {
         Self::new().shot("start", 0.0).shot("end", seconds)
     }
 
-    /// Adds the picture `name.png`, taken after so many seconds of erosion.
+    /// Adds the screenshot `name.png`, taken after `seconds` of erosion.
     pub fn shot(mut self, name: &str, seconds: f32) -> Self {
         self.shots.push(Shot {
             name: name.into(),
@@ -43,7 +43,7 @@ impl Film {
         self
     }
 
-    /// The same, with something to do just before: show another layer, say.
+    /// The same, with something to do just before, such as showing another overlay.
     pub fn shot_with(
         mut self,
         name: &str,
@@ -58,11 +58,11 @@ impl Film {
         self
     }
 
-    /// Runs the app until all pictures are written.
-    pub fn shoot(mut self, app: App) -> AppExit {
+    /// Runs the app until all screenshots are written.
+    pub fn take(mut self, app: App) -> AppExit {
         self.shots.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
         let count = self.shots.len();
-        match Studio::new(app).and_then(|mut studio| studio.shoot(self)) {
+        match HeadlessRunner::new(app).and_then(|mut runner| runner.take(self)) {
             Ok(()) => {
                 println!("wrote {count} picture{}", if count == 1 { "" } else { "s" });
                 AppExit::Success
