@@ -1,18 +1,18 @@
-//! What solvers remember, as bytes: little-endian numbers, one after the other.
+//! The working state of solvers as bytes: little-endian numbers, one after the other.
 //!
-//! A solver's memory is what its next step depends on besides settings and
-//! terrain. It is written by [`Solver::save_state`](super::Solver::save_state) and
-//! taken up by [`Solver::load_state`](super::Solver::load_state). Bytes that come from a
-//! file may be anything, so whatever is recalled is checked first.
+//! It is what the next step depends on besides settings and terrain, written by
+//! [`Solver::save_state`](super::Solver::save_state) and read by
+//! [`Solver::load_state`](super::Solver::load_state). Bytes that come from a file may
+//! be anything, so whatever is read is checked.
 
 use crate::terrain::Grid;
 use core::ops::RangeInclusive;
 use std::borrow::Cow;
 use thiserror::Error;
 
-/// Why a solver cannot take up what it is given. It is as it was before.
+/// Why a solver cannot load a state. The solver is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the memory of `{model}` is not usable: {reason}")]
+#[error("cannot load the saved state of `{model}`: {reason}")]
 pub struct StateError {
     /// The solver's name, e.g. `Droplets`.
     pub model: &'static str,
@@ -20,10 +20,10 @@ pub struct StateError {
     pub reason: Cow<'static, str>,
 }
 
-/// Larger counts are none: a solver could not go on counting.
+/// Largest count: a solver has to be able to count further.
 const MAX_COUNT: u64 = 1 << 62;
 
-/// Writes what a solver remembers.
+/// Writes the working state of a solver.
 #[derive(Clone, Debug, Default)]
 pub struct StateWriter {
     bytes: Vec<u8>,
@@ -45,7 +45,7 @@ impl StateWriter {
         self.count(value.to_bits());
     }
 
-    /// Writes whether something is so.
+    /// Writes a flag.
     pub fn flag(&mut self, value: bool) {
         self.count(value.into());
     }
@@ -73,25 +73,33 @@ pub struct StateReader<'a> {
 }
 
 impl<'a> StateReader<'a> {
-    /// Reads the memory of a solver of this name.
+    /// Reads the state of a solver of this name.
     pub fn new(model: &'static str, bytes: &'a [u8]) -> Self {
         Self { model, bytes }
     }
 
     /// The error that says what is wrong.
-    pub fn fault(&self, reason: impl Into<Cow<'static, str>>) -> StateError {
+    pub fn error(&self, reason: impl Into<Cow<'static, str>>) -> StateError {
         StateError {
             model: self.model,
             reason: reason.into(),
         }
     }
 
-    /// Checks what was read.
+    /// Checks a condition on what was read.
     ///
     /// # Errors
-    /// When it is not so, for that reason.
-    pub fn ensure(&self, so: bool, reason: impl Into<Cow<'static, str>>) -> Result<(), StateError> {
-        if so { Ok(()) } else { Err(self.fault(reason)) }
+    /// When the condition does not hold, with that reason.
+    pub fn ensure(
+        &self,
+        condition: bool,
+        reason: impl Into<Cow<'static, str>>,
+    ) -> Result<(), StateError> {
+        if condition {
+            Ok(())
+        } else {
+            Err(self.error(reason))
+        }
     }
 
     /// Checks that a solver's grid has the size and the cell size of a terrain's.
@@ -106,7 +114,7 @@ impl<'a> StateReader<'a> {
             let (size, side) = (grid.size(), grid.cell_size());
             format!("{} × {} cells of {side} m", size.x, size.y)
         };
-        Err(self.fault(format!(
+        Err(self.error(format!(
             "grid size mismatch: solver is for {}, terrain has {}",
             named(solver),
             named(terrain)
@@ -147,34 +155,34 @@ impl<'a> StateReader<'a> {
             return Ok(value);
         }
         let (low, high) = (range.start(), range.end());
-        Err(self.fault(format!("{what} must be {low:?} to {high:?}, was {value:?}")))
+        Err(self.error(format!("{what} must be {low:?} to {high:?}, was {value:?}")))
     }
 
-    /// Reads whether something is so.
+    /// Reads a flag.
     ///
     /// # Errors
-    /// When there is nothing, or neither yes nor no.
+    /// When there is nothing, or a number that is neither 0 nor 1.
     pub fn flag(&mut self) -> Result<bool, StateError> {
         let value = self.count()?;
-        self.ensure(value <= 1, "it says neither yes nor no")?;
+        self.ensure(value <= 1, "a flag is neither 0 nor 1")?;
         Ok(value == 1)
     }
 
-    /// Reads so many words.
+    /// Reads `count` words.
     ///
     /// # Errors
     /// When there are fewer.
     pub fn words(&mut self, count: usize) -> Result<impl Iterator<Item = u32> + 'a, StateError> {
         let length = count.saturating_mul(4);
         let Some((words, rest)) = self.bytes.split_at_checked(length) else {
-            return Err(self.fault("it ends too early"));
+            return Err(self.error("the state ends too early"));
         };
         self.bytes = rest;
         let words = words.as_chunks::<4>().0.iter();
         Ok(words.map(|word| u32::from_le_bytes(*word)))
     }
 
-    /// Reads a plane of so many finite numbers.
+    /// Reads a plane of `count` finite numbers.
     ///
     /// # Errors
     /// When there are fewer, or one is not finite.
@@ -190,12 +198,12 @@ impl<'a> StateReader<'a> {
     /// # Errors
     /// When something is left over.
     pub fn finish(self) -> Result<(), StateError> {
-        self.ensure(self.bytes.is_empty(), "it is too long")
+        self.ensure(self.bytes.is_empty(), "the state is too long")
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N], StateError> {
         let Some((bytes, rest)) = self.bytes.split_first_chunk::<N>() else {
-            return Err(self.fault("it ends too early"));
+            return Err(self.error("the state ends too early"));
         };
         self.bytes = rest;
         Ok(*bytes)

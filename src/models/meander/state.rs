@@ -88,7 +88,7 @@ impl TerrainRiver {
     ) -> Result<Self, StateError> {
         let mut reader = StateReader::new(M, bytes);
         let layout = Layout::new(&settings, &stretch, place, terrain.grid());
-        let layout = layout.map_err(|error| reader.fault(format!("invalid stretch: {error}")))?;
+        let layout = layout.map_err(|error| reader.error(format!("invalid stretch: {error}")))?;
         let cells = layout.cells();
         let source = SourceId(reader.count()?);
         let seen = reader.count()?;
@@ -104,19 +104,19 @@ impl TerrainRiver {
             place => terrain.river_at(place as usize - 1),
         };
         let number = number
-            .ok_or_else(|| reader.fault("the terrain does not have the stream of this river"))?;
+            .ok_or_else(|| reader.error("the terrain does not have the stream of this river"))?;
         let looks = reader.count()?;
         let carried_solids = volume(&mut reader)?;
         let carried_water = volume(&mut reader)?;
         let passes_water_on = reader.flag()?;
         let ground = layout.ground(vec![0.0; cells]);
         let mut ground =
-            ground.map_err(|error| reader.fault(format!("invalid ground: {error}")))?;
+            ground.map_err(|error| reader.error(format!("invalid ground: {error}")))?;
         ground.load_state(&mut reader)?;
         let shown = levels_from_differences(&mut reader, ground.heights())?;
         let base = levels_from_differences(&mut reader, &shown)?;
         let mut river = RiverSolver::new(settings, ground)
-            .map_err(|error| reader.fault(format!("invalid river: {error}")))?;
+            .map_err(|error| reader.error(format!("invalid river: {error}")))?;
         river.load_state(&mut reader)?;
         let is_there = river.springs.iter().any(|spring| spring.id == source.0);
         reader.ensure(
@@ -252,7 +252,7 @@ impl RiverSolver<GridGround> {
                 half_size: vector(reader)?,
             };
             if let Err(error) = sink.check() {
-                return Err(reader.fault(format!("invalid sink: {error}")));
+                return Err(reader.error(format!("invalid sink: {error}")));
             };
             Ok((id, sink))
         })?;
@@ -318,7 +318,7 @@ impl Spring {
             rate: reader.real()?,
         };
         if let Err(error) = source.check() {
-            return Err(reader.fault(format!("invalid source: {error}")));
+            return Err(reader.error(format!("invalid source: {error}")));
         };
         Ok(Self {
             id,

@@ -104,7 +104,7 @@ impl History {
     pub fn load_state(reader: &mut StateReader, grid: &Grid) -> Result<Self, StateError> {
         let solves = reader.count()?;
         let solves = u32::try_from(solves)
-            .map_err(|_| reader.fault(format!("too many solves: {solves}")))?;
+            .map_err(|_| reader.error(format!("too many solves: {solves}")))?;
         Ok(Self {
             solves,
             water: reader.floats(grid.cells())?,

@@ -78,7 +78,7 @@ impl DropletSolver {
         let streams = (0..cells).map(|_| StreamCell::from_words(three()));
         let streams: Option<Vec<StreamCell>> = streams.collect();
         self.streams = streams.ok_or_else(|| {
-            reader.fault("a cell of the map of streams is negative or not finite")
+            reader.error("a cell of the map of streams is negative or not finite")
         })?;
         let mut words = reader.words(3 * cells)?;
         let mut three = || core::array::from_fn(|_| words.next().unwrap_or_default());
@@ -86,7 +86,7 @@ impl DropletSolver {
         let passed: Option<Vec<Passed>> = passed.collect();
         let sums = Sums {
             passed: passed
-                .ok_or_else(|| reader.fault("a cell's count of drops is out of range"))?,
+                .ok_or_else(|| reader.error("a cell's count of drops is out of range"))?,
             ..Sums::default()
         };
         self.workers = vec![(sums, Traces::default())];
