@@ -31,10 +31,10 @@ const FEW: usize = 8192;
 const FEW_ROWS: usize = 4;
 /// Faces conduct no better than this: waves would cross ten thousand cells in a
 /// step.
-const MOST_CONDUCTANCE: f32 = 1e8;
+pub(crate) const MOST_CONDUCTANCE: f32 = 1e8;
 /// A flow that is kept from the last step is at most so many times as deep as
 /// the face; only absurd changes of the step come near.
-const MOST_KEPT: f32 = 1e4;
+pub(crate) const MOST_KEPT: f32 = 1e4;
 
 /// How a fluid moves in one solve.
 #[derive(Clone, Copy, Debug)]

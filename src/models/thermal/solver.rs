@@ -20,7 +20,7 @@ const MAX_SHARE: f32 = 0.2;
 const MAX_PASSES: u32 = 64;
 /// Height of what lies beyond the border: nothing flows up there, and nothing
 /// comes down because its share of loose soil is zero.
-const WALL: f32 = 1e30;
+pub(crate) const WALL: f32 = 1e30;
 /// 1.5 · 2²³: a number so large that its last place is one.
 const ROUNDER: f32 = 12_582_912.0;
 const BAND: usize = TILE as usize;
@@ -94,19 +94,11 @@ impl Solver for ThermalSolver {
             self.pass(&workers, terrain, &Pass { rounder, ..pass });
         }
     }
-
-    #[cfg(feature = "gpu")]
-    fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
-        let (passes, pass) = self.plan(dt);
-        Some(crate::gpu::GpuJob(crate::gpu::GpuTask::Thermal(
-            passes, pass,
-        )))
-    }
 }
 
 impl ThermalSolver {
     /// How many passes a step takes, and what they are like.
-    fn plan(&self, dt: f32) -> (u32, Pass) {
+    pub(crate) fn plan(&self, dt: f32) -> (u32, Pass) {
         let l = self.grid.cell_size();
         let whole = self.settings.mobility * dt / (l * l);
         let passes = ((whole / MAX_SHARE).ceil() as u32).clamp(1, MAX_PASSES);
