@@ -179,7 +179,7 @@ impl Encoding<'_> {
         };
         let ids = dispatch.given.iter().map(|(_, buffer)| buffer.id());
         let key = (dispatch.pass.label, current, ids.collect());
-        if !self.groups.contains_key(&key) {
+        let make = || {
             let groups = bind_groups(
                 dispatch.pass,
                 self.pipelines,
@@ -190,11 +190,9 @@ impl Encoding<'_> {
                 &self.constants,
                 given,
             );
-            self.groups.insert(key.clone(), groups.unwrap_or_default());
-        }
-        let Some(groups) = self.groups.get(&key) else {
-            return;
+            groups.unwrap_or_default()
         };
+        let groups = self.groups.entry(key).or_insert_with(make);
         encode(
             dispatch.pass,
             self.pipelines,

@@ -1,6 +1,15 @@
 //! A compute pass: the shader it runs, what it binds and its own constants. Each
 //! model's folder declares its passes, and [`MODULES`](super::MODULES) lists the
 //! folders.
+//!
+//! To add a pass, add its WGSL file and a `static` [`Pass`] to the folder, name it
+//! in the folder's [`PassModule`], and dispatch it where the folder plans a step
+//! ([`GpuCommand::plan`](super::frame_plan::GpuCommand::plan)). Room to work in and
+//! maps are made by naming a [`WorkingBuffer`] or a [`MapSlot`].
+//!
+//! To add a model, add a folder and a line in [`MODULES`](super::MODULES); its
+//! [`GpuTwin`](super::twin::GpuTwin) turns a step into a command, and
+//! [`shader_module!`](super::shader_module) declares its constants.
 
 use super::{constants::TerrainConstants, shader_module::ShaderModule, twin::Twins};
 use bevy::{
@@ -156,7 +165,7 @@ pub(super) static LIST: GivenSlot = GivenSlot {
 };
 
 impl Binding {
-    fn is_texture(self) -> bool {
+    pub fn is_texture(self) -> bool {
         match self {
             Self::Map(_) => true,
             Self::Given(slot) => slot.kind == GivenKind::Texture,

@@ -1,6 +1,11 @@
 //! The shaders as the app composes them, against the Rust side of what they share.
 
-use super::{MODULES, pass::all_passes, shader_module::WgslValue, status};
+use super::{
+    MODULES,
+    pass::{Access, all_passes},
+    shader_module::WgslValue,
+    status,
+};
 use crate::{models::pipe::rows::power, terrain::FILM};
 use bevy::{
     asset::{AssetId, uuid::Uuid},
@@ -8,7 +13,7 @@ use bevy::{
     shader::{Shader, ShaderCache, ShaderCacheError, ShaderCacheSource},
 };
 use std::collections::BTreeSet;
-use wgpu::naga::{Expression, Literal, Module, TypeInner};
+use wgpu::naga::{AddressSpace, Expression, Literal, Module, StorageAccess, TypeInner};
 
 /// All passes, composed with what they import.
 fn composed() -> Vec<(&'static str, Module)> {
@@ -106,6 +111,44 @@ fn structs_lie_in_shaders_as_rust_writes_them() {
             );
             assert_eq!(u64::from(*span), PaletteUniform::min_size().get());
         }
+    }
+}
+
+#[test]
+fn passes_bind_what_their_shaders_declare() {
+    for (label, module) in composed() {
+        let pass = all_passes().find(|pass| pass.label == label);
+        let pass = pass.expect("composed from it");
+        let mut declared = 0;
+        for (_, variable) in module.global_variables.iter() {
+            let Some(place) = &variable.binding else {
+                continue;
+            };
+            let name = variable.name.as_deref().unwrap_or_default();
+            let inner = &module.types[variable.ty].inner;
+            match (place.group, place.binding) {
+                (0, 0) => assert_eq!(variable.space, AddressSpace::Uniform, "{label}: {name}"),
+                (0, number) => {
+                    let (binding, access) = pass.bindings[number as usize - 1];
+                    let is_texture = matches!(inner, TypeInner::Image { .. });
+                    assert_eq!(is_texture, binding.is_texture(), "{label}: {name}");
+                    if let AddressSpace::Storage { access: declared } = variable.space {
+                        let only_reads = !declared.contains(StorageAccess::STORE);
+                        assert_eq!(only_reads, access == Access::Read, "{label}: {name}");
+                    }
+                    declared += 1;
+                }
+                (1, 0) => {
+                    let size = pass.constants.map(|size| size().get());
+                    let TypeInner::Struct { span, .. } = inner else {
+                        panic!("{label}: {name} is not a struct");
+                    };
+                    assert_eq!(size, Some(u64::from(*span)), "{label}: {name}");
+                }
+                (group, binding) => panic!("{label}: {name} at {group}, {binding}"),
+            }
+        }
+        assert_eq!(declared, pass.bindings.len(), "{label}");
     }
 }
 
