@@ -42,7 +42,7 @@ pub mod prelude {
             Evaporation, EvaporationSolver, ForcingSystems, LavaSource, Rain, RainPattern,
             RainSolver, Season, WaterSink, WaterSource,
             edits::{
-                Brush, BrushShape, EditAction, EditApplied, EditEffect, EditRefused, EditStamp,
+                Brush, BrushShape, EditAction, EditApplied, EditEffect, EditRefused, EditStep,
                 Falloff, Fill, HeightStamp, HistoryApplied, HistoryRefused, HistoryRequest, Matter,
                 Supply, TerrainEdit, TerrainHistory,
             },
@@ -54,7 +54,7 @@ pub mod prelude {
             lava::{Lava, LavaSolver, LavaSteam},
             meander::{
                 GridGround, MeanderingRiver, RiverRequest, RiverSolver, RiverStretch, Rivers,
-                Stretch,
+                TerrainRiver,
             },
             pipe::{PipeModel, PipeSolver, PublishedPipe},
             plugin::ErosionFault,

@@ -4,7 +4,7 @@
 //! [`TerrainChunk`], with a `Mesh3d` and, at first, a [`GroundMaterial`] that
 //! shows the colors of [`TerrainView`]. Put any other material in its place
 //! (`Added<TerrainChunk>` finds new chunks, [`ground`] says what their vertices
-//! carry): the view only ever replaces their meshes. Vertices are cell centers; neighbouring chunks share their
+//! carry): the view only ever replaces their meshes. Vertices are cell centers; neighboring chunks share their
 //! border vertices and normals, so there are no cracks and no seams. Chunks far
 //! from every camera are drawn by fewer of their vertices; see [`Detail`].
 //!

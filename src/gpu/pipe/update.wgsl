@@ -32,7 +32,7 @@ fn surface(cell: vec2<i32>) -> vec2<f32> {
     return vec2(z, z + cover[at].y);
 }
 
-// Ground of a neighbour, or beyond the border.
+// Ground of a neighbor, or beyond the border.
 fn ground_at(cell: vec2<i32>, side: u32) -> f32 {
     if inside(cell) { return surface(cell).x; }
     let last = vec2<i32>(constants.size) - 1;

@@ -1,4 +1,4 @@
-// Unites the pools of neighbours. The earlier cell leads, whichever way they
+// Unites the pools of neighbors. The earlier cell leads, whichever way they
 // meet, so the outcome does not depend on who comes first.
 #define_import_path bevy_erode::gpu::pools::unite
 

@@ -21,7 +21,7 @@ fn ground_at(cell: vec2<i32>) -> f32 {
     return exactly(rock[at].x - constants.datum) + cover[at].x;
 }
 
-// By how much a neighbour lies lower than it may.
+// By how much a neighbor lies lower than it may.
 fn fall(here: f32, there: f32, rest: f32) -> f32 {
     let rise = there - here;
     return max(-(rise - min(max(rise, -rest), rest)), 0.0);

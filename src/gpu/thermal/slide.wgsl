@@ -28,7 +28,7 @@ fn quantum() -> f32 {
     return max(power * QUANTUM_SHARE, SMALLEST);
 }
 
-// The flow from a neighbour into this cell, rounded to whole quanta.
+// The flow from a neighbor into this cell, rounded to whole quanta.
 fn inflow(here: vec2<f32>, there: vec2<f32>, rest: f32, share: f32, quantum: f32) -> f32 {
     let rise = there.y - here.y;
     let excess = rise - min(max(rise, -rest), rest);

@@ -46,11 +46,11 @@ fn measure(cell: vec2<i32>) -> f32 {
 
 fn overlaid(base: vec3<f32>, cell: vec2<i32>, change: f32) -> vec3<f32> {
     if look.overlay == 0u { return base; }
-    let grey = vec3(dot(base, vec3(0.2126, 0.7152, 0.0722)));
+    let gray = vec3(dot(base, vec3(0.2126, 0.7152, 0.0722)));
     if look.overlay == 1u {
         let amount = sqrt(min(abs(change) / max(look.range, 1e-6), 1.0));
         let tint = select(vec3(0.04, 0.16, 0.85), vec3(0.80, 0.06, 0.03), change < 0.0);
-        return mix(grey, tint, amount);
+        return mix(gray, tint, amount);
     }
     let measured = measure(cell);
     var share = clamp(measured / max(look.range, 1e-6), 0.0, 1.0);
@@ -60,7 +60,7 @@ fn overlaid(base: vec3<f32>, cell: vec2<i32>, change: f32) -> vec3<f32> {
     let step = share * 4.0;
     let lower = min(u32(step), 3u);
     let color = mix(look.stops[lower].rgb, look.stops[lower + 1u].rgb, step - f32(lower));
-    return mix(grey, linear(color), ramp(measured, 0.0, 0.002 * look.range));
+    return mix(gray, linear(color), ramp(measured, 0.0, 0.002 * look.range));
 }
 
 @compute @workgroup_size(VERTICES_PER_GROUP)

@@ -26,7 +26,7 @@ impl SavedState {
     /// Edits that wait for a later step are not part of it: send them again. Nor
     /// are the history of edits and the [masks](crate::masks): after a load wear
     /// and deposit count from then, unless masks were written as
-    /// [heightmaps](crate::io::Heightmap::of_mask).
+    /// [heightmaps](crate::io::Heightmap::from_mask).
     ///
     /// Call it between steps: in any system of a frame, but not within
     /// [`ErosionStep`](crate::schedule::ErosionStep).

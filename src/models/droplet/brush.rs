@@ -24,7 +24,7 @@ impl Brush {
     pub const MAX_REACH: usize = 31;
 
     /// A brush of a radius in cells. One that is smaller than a cell still
-    /// covers the neighbours a little: a change of single cells makes spikes.
+    /// covers the neighbors a little: a change of single cells makes spikes.
     pub fn new(radius: f32) -> Self {
         let radius = radius.clamp(1.5, Self::MAX_REACH as f32 + 1.0);
         let reach = (radius.ceil() as usize - 1).max(1);
@@ -149,7 +149,7 @@ impl Brush {
 }
 
 /// `value` cut off to whole units, for 0 ≤ `value` < 2²¹: adding 1.5 · 2²³ puts
-/// the whole part into the lowest bits. A plain cast would not vectorise.
+/// the whole part into the lowest bits. A plain cast would not vectorize.
 #[inline(always)]
 fn whole_units(value: f32) -> i32 {
     let bits = ((value - 0.5) + SHIFT).to_bits() as i32;

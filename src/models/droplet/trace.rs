@@ -518,7 +518,7 @@ impl Traces {
     /// Cuts and fills along all recorded ways.
     pub fn exchange(&self, physics: &Physics, bed: &Bed, sums: &mut Sums) {
         // In the order in which they were followed: drops of one call are
-        // neighbours, and find the ground and the sums in the cache.
+        // neighbors, and find the ground and the sums in the cache.
         let mut from = [0; LANES];
         for to in &self.marks {
             for (lane, trace) in self.lanes.iter().enumerate() {

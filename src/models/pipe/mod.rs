@@ -4,7 +4,7 @@
 //!
 //! The default, on ground `z` = bedrock + soil, water `d`, suspended sediment
 //! `s` (m), and one signed discharge `q` a face (m²/s, per metre of face). For
-//! the face between cell i and its neighbour j, with `p` the mean of the four
+//! the face between cell i and its neighbor j, with `p` the mean of the four
 //! faces that cross its ends, and `u` and `v` a cell's mean discharges along the
 //! face's direction and across it:
 //!
@@ -19,7 +19,7 @@
 //! d  ← d − dt/l·Σ q out              s ← s − dt/l·Σ (q·s/d of the giving cell) out
 //! v² = (q_w² + q_e² + q_n² + q_s²) / (2·d²)         the new q, the larger d of before and after
 //! S  = max(sin α_min, |∇z|/√(1 + |∇z|²))            central differences
-//! C  = Kc·S·v·min(d, D)·clamp(1 − λ·∇²z, 0, 2)      ∇²z by the four neighbours
+//! C  = Kc·S·v·min(d, D)·clamp(1 − λ·∇²z, 0, 2)      ∇²z by the four neighbors
 //! s > C: soil += (s − C)·(1 − e^(−Kd·dt))           the same from s
 //! s < C: w = C − s
 //!        soil −= min(soil, w·(1 − e^(−Ks·dt)))      the same to s
@@ -33,10 +33,10 @@
 //! `√(q² + p²)` and the mean square of the faces treat all directions alike, and
 //! sediment rides the water's own discharge, so that both are conserved.
 //!
-//! `f` is why channels do not favour the axes. A thread of water that runs askew
+//! `f` is why channels do not favor the axes. A thread of water that runs askew
 //! goes by turns through both kinds of faces and so spreads over a few cells; one
 //! along an axis would stay as narrow as a cell, gather more and more, and draw
-//! its neighbours in. `f` lets it spread as much: the drag pulls a discharge not
+//! its neighbors in. `f` lets it spread as much: the drag pulls a discharge not
 //! to rest but towards a flow from where more goes straight on to where less
 //! does. Deep or ideal water, that has little drag, does not feel it.
 

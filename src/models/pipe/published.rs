@@ -1,9 +1,9 @@
 //! The source's method, literally, on ground `b` = bedrock + soil. Cell (x, y)
-//! sends water to its neighbours through four one-way pipes: L towards −x, R
+//! sends water to its neighbors through four one-way pipes: L towards −x, R
 //! towards +x, B towards −y, T towards +y. Nothing passes the border.
 //!
 //! ```text
-//! f^i ← max(0, f^i + dt·A·g·Δh^i/l)            Δh of b + d, to the neighbour i
+//! f^i ← max(0, f^i + dt·A·g·Δh^i/l)            Δh of b + d, to the neighbor i
 //! K   = min(1, d·l²/(Σf·dt)), 1 where Σf = 0;   f ← K·f
 //! d₂  = d + dt·(Σf in − Σf out)/l²
 //! u   = [f^R(x−1) − f^L(x) + f^R(x) − f^L(x+1)] / (2·l·d̄),  d̄ = (d + d₂)/2
@@ -30,7 +30,7 @@ use bevy::prelude::*;
 /// Rows that one job works on. A tile holds a whole number of bands.
 const BAND: usize = 16;
 /// No water carries more than this; only absurd settings come near. units: m
-pub(crate) const MOST_LOAD: f32 = 1e6;
+pub(crate) const MAX_LOAD: f32 = 1e6;
 /// Numbers of the four pipes.
 const L: usize = 0;
 const R: usize = 1;
@@ -368,7 +368,7 @@ impl PublishedState {
                 let steep = along_x * along_x + along_y * along_y;
                 let sine = most((steep / (1.0 + steep)).sqrt(), least_tilt);
                 let speed = (u[i] * u[i] + v[i] * v[i]).sqrt();
-                let capacity = least(settings.capacity * sine * speed, MOST_LOAD);
+                let capacity = least(settings.capacity * sine * speed, MAX_LOAD);
 
                 let (held, old_soil) = (suspended[i], soil[k]);
                 let old_rock = (bedrock[k], rest[k]);

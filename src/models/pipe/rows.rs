@@ -65,7 +65,7 @@ pub(super) struct Source<'a> {
 /// No water runs stronger through a metre of width: a kilometre deep at ten
 /// kilometres a second. Products of discharges stay far from the largest number.
 /// units: m²/s
-pub(crate) const STRONGEST: f32 = 1e7;
+pub(crate) const MAX_UNIT_DISCHARGE: f32 = 1e7;
 
 /// A depth (m, at least [`FILM`]) to the power of 7/3, which decides friction, to
 /// 1e-4. Only additions, multiplications and shifts: the same bits on every
@@ -78,8 +78,8 @@ pub(crate) const STRONGEST: f32 = 1e7;
 /// through `cubed^(−2/3)` takes the guess's error away.
 #[inline(always)]
 pub(in crate::models) fn depth_power(depth: f32) -> f32 {
-    use power::{DEEPEST, GUESS, LINE, SQUARE, START};
-    let h = least(depth, DEEPEST);
+    use power::{GUESS, LINE, MAX_FRICTION_DEPTH, SQUARE, START};
+    let h = least(depth, MAX_FRICTION_DEPTH);
     let logarithm = h.to_bits() as i32 as f32;
     let guess = GUESS - logarithm * (1.0 / 3.0);
     let root = f32::from_bits(guess.to_bits() << 7);
@@ -92,7 +92,7 @@ pub(in crate::models) fn depth_power(depth: f32) -> f32 {
 pub(crate) mod power {
     /// Friction does not tell deeper water apart. It also keeps products of powers
     /// far from the largest number. units: m
-    pub(crate) const DEEPEST: f32 = 1e3;
+    pub(crate) const MAX_FRICTION_DEPTH: f32 = 1e3;
     pub(crate) const GUESS: f32 = 1.485_717_6e9;
     // Of the parabola in `cubed`, whose scale is 2²⁴; the whole has that of
     // `rooted`, 2⁻¹⁶.
@@ -229,7 +229,7 @@ impl Push {
         let flows = pushed * (power * deeper) + (straight * h) * (self.spreading * size);
         let flows = flows / ((power + self.drag * size) * deeper);
         // A sea far above the land would give without end.
-        let flows = most(least(flows, STRONGEST), -STRONGEST);
+        let flows = most(least(flows, MAX_UNIT_DISCHARGE), -MAX_UNIT_DISCHARGE);
         if depth > FILM { flows } else { 0.0 }
     }
 }

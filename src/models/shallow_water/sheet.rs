@@ -31,10 +31,10 @@ const FEW: usize = 8192;
 const FEW_ROWS: usize = 4;
 /// Faces conduct no better than this: waves would cross ten thousand cells in a
 /// step.
-pub(crate) const MOST_CONDUCTANCE: f32 = 1e8;
+pub(crate) const MAX_CONDUCTANCE: f32 = 1e8;
 /// A flow that is kept from the last step is at most so many times as deep as
 /// the face; only absurd changes of the step come near.
-pub(crate) const MOST_KEPT: f32 = 1e4;
+pub(crate) const MAX_KEPT: f32 = 1e4;
 
 /// How a fluid moves in one solve.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,7 @@ impl Motion {
     pub fn new(gravity: f32, roughness: f32, damping: f32, dt: f32, cell_size: f32) -> Self {
         let (g, n) = (f64::from(gravity), f64::from(roughness));
         let (dt, l) = (f64::from(dt), f64::from(cell_size));
-        let most = f64::from(MOST_CONDUCTANCE);
+        let most = f64::from(MAX_CONDUCTANCE);
         Self {
             literal: false,
             columns_first: false,
@@ -478,7 +478,7 @@ fn face<const LITERAL: bool>(
 ) -> [f32; 2] {
     if LITERAL {
         let mean = 0.5 * (depth[0] + depth[1]);
-        let conductance = least(motion.conduct * mean, MOST_CONDUCTANCE);
+        let conductance = least(motion.conduct * mean, MAX_CONDUCTANCE);
         return [conductance, old * motion.per_length * motion.keep];
     }
     let fall = level[0] - level[1];
@@ -494,9 +494,9 @@ fn face<const LITERAL: bool>(
     // Squares may overflow, and no drag of something endless is no number.
     let size = least(size, f32::MAX);
     let left = 2.0 / (1.0 + (1.0 + 4.0 * (motion.drag * size / power)).sqrt());
-    let conductance = least(motion.conduct * h * left, MOST_CONDUCTANCE);
+    let conductance = least(motion.conduct * h * left, MAX_CONDUCTANCE);
     let kept = old * motion.per_length * (motion.keep * left);
-    let bound = MOST_KEPT * h;
+    let bound = MAX_KEPT * h;
     let kept = least(most(kept, -bound), bound);
     let wet = depth > FILM;
     let conductance = if wet { conductance } else { 0.0 };

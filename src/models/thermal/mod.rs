@@ -1,6 +1,6 @@
 //! Thermal weathering: what is steeper than it can stand slides down. Named as
 //! future work by two of our sources; the talus rule is F. K. Musgrave's
-//! (1989), with eight neighbours. Explicit: a pass takes `D·dt/l² ≤ 0.2`, and a
+//! (1989), with eight neighbors. Explicit: a pass takes `D·dt/l² ≤ 0.2`, and a
 //! longer step is split into passes.
 //!
 //! For each pair of cells at distance `s` (l or l·√2) with heights `h`:
@@ -15,7 +15,7 @@
 //! one cell and what reaches the next are the same number.
 //!
 //! The weights are those of the isotropic nine-point Laplacian, so slides have
-//! no favourite direction, and `D` means the same at any resolution.
+//! no favorite direction, and `D` means the same at any resolution.
 
 pub(crate) mod solver;
 

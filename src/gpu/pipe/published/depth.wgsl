@@ -27,7 +27,7 @@ fn main(
         let at = index(cell);
         let last = vec2<i32>(constants.size) - 1;
         let wide = constants.size.x;
-        // From the neighbours before and after this cell.
+        // From the neighbors before and after this cell.
         var from_x = vec2(0.0);
         var from_y = vec2(0.0);
         if cell.x > 0 { from_x.x = along_x[at - 1u].y; }
