@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod backend;
 pub mod bake;
 pub mod forcing;
 #[cfg(feature = "gpu")]
@@ -19,7 +20,7 @@ mod query;
 #[cfg(feature = "serialize")]
 pub mod scene;
 pub mod schedule;
-#[cfg(any(feature = "gpu", feature = "render"))]
+#[cfg(feature = "render")]
 mod shaders;
 pub mod terrain;
 #[cfg(feature = "render")]
@@ -32,6 +33,7 @@ pub use query::TerrainQuery;
 pub mod prelude {
     pub use crate::{
         ErosionPlugin, TerrainQuery,
+        backend::ErosionBackend,
         bake::{
             Bake, BakeError, BakeFinished, BakeModel, BakeProgress, BakeTask, BakedTerrain,
             RiverBake, RiverTask,
@@ -71,8 +73,7 @@ pub mod prelude {
 
     #[cfg(feature = "gpu")]
     pub use crate::gpu::{
-        BackendChanged, EditShortfall, ErosionBackend, ErosionBackendStatus, Readback,
-        ReadbackCompleted,
+        BackendChanged, EditShortfall, ErosionBackendStatus, Readback, ReadbackCompleted,
     };
     #[cfg(feature = "io")]
     pub use crate::io::{

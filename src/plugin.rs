@@ -1,6 +1,7 @@
 //! The plugin: puts clock, models and view together. No logic of its own.
 
 use crate::{
+    backend::{self, ErosionBackend},
     bake, forcing, masks,
     models::{
         droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
@@ -28,10 +29,9 @@ use bevy::{
 pub struct ErosionPlugin {
     /// The schedule in which [`ErosionSystems`](crate::schedule::ErosionSystems) run.
     pub schedule: InternedScheduleLabel,
-    /// Who runs the models; [`ErosionBackend`](crate::gpu::ErosionBackend) may be
-    /// changed later too.
-    #[cfg(feature = "gpu")]
-    pub backend: crate::gpu::ErosionBackend,
+    /// Who runs the models; [`ErosionBackend`] may be changed later too. Without the
+    /// feature `gpu` it is always the CPU.
+    pub backend: ErosionBackend,
 }
 
 impl Default for ErosionPlugin {
@@ -45,14 +45,12 @@ impl ErosionPlugin {
     pub fn in_schedule(schedule: impl ScheduleLabel) -> Self {
         Self {
             schedule: schedule.intern(),
-            #[cfg(feature = "gpu")]
-            backend: crate::gpu::ErosionBackend::default(),
+            backend: ErosionBackend::default(),
         }
     }
 
     /// Lets the models run on another backend.
-    #[cfg(feature = "gpu")]
-    pub fn with_backend(self, backend: crate::gpu::ErosionBackend) -> Self {
+    pub fn with_backend(self, backend: ErosionBackend) -> Self {
         Self { backend, ..self }
     }
 }
@@ -82,11 +80,11 @@ impl Plugin for ErosionPlugin {
         forcing::build(app, self.schedule);
         bake::build(app, self.schedule);
         masks::build(app, self.schedule);
+        backend::build(app, self.backend);
         #[cfg(feature = "gpu")]
-        app.insert_resource(self.backend)
-            .add_plugins(crate::gpu::GpuPlugin {
-                schedule: self.schedule,
-            });
+        app.add_plugins(crate::gpu::GpuPlugin {
+            schedule: self.schedule,
+        });
         #[cfg(feature = "render")]
         app.add_plugins(crate::view::TerrainViewPlugin {
             schedule: self.schedule,

@@ -1,6 +1,9 @@
 //! What gameplay code asks the terrain.
 
-use crate::terrain::{Grid, GroundPoint, Layer, Terrain, TerrainHit, WaterPoint};
+use crate::{
+    backend::{Device, StepDevice},
+    terrain::{Grid, GroundPoint, Layer, TILE, Terrain, TerrainHit, WaterPoint},
+};
 use bevy::{ecs::system::SystemParam, math::*, prelude::*};
 
 /// Reads the terrain at world positions; a system parameter. Every method gives
@@ -31,8 +34,7 @@ use bevy::{ecs::system::SystemParam, math::*, prelude::*};
 #[derive(SystemParam)]
 pub struct TerrainQuery<'w> {
     terrain: Option<Res<'w, Terrain>>,
-    #[cfg(feature = "gpu")]
-    control: Option<Res<'w, crate::gpu::GpuControl>>,
+    device: Option<Res<'w, Device>>,
 }
 
 impl TerrainQuery<'_> {
@@ -49,11 +51,7 @@ impl TerrainQuery<'_> {
     /// Erosion steps by which the oldest answer may be behind: 0 while the CPU
     /// runs the models, some while the GPU does, for it is never waited for.
     pub fn age(&self) -> u64 {
-        #[cfg(feature = "gpu")]
-        if let Some(control) = &self.control {
-            return control.oldest();
-        }
-        0
+        self.device.as_ref().map_or(0, |device| device.oldest())
     }
 
     /// Erosion steps by which the answers at a place may be behind; see
@@ -61,16 +59,15 @@ impl TerrainQuery<'_> {
     pub fn age_at(&self, at: Vec3) -> Option<u64> {
         let grid = self.grid()?;
         grid.cell_at(at)?;
-        #[cfg(feature = "gpu")]
-        if let Some(control) = &self.control {
-            // Answers come from the four cells around the place.
-            let from = grid.world_to_grid(at).floor().max(Vec2::ZERO).as_uvec2();
-            let corners = [(0, 0), (1, 0), (0, 1), (1, 1)].map(UVec2::from);
-            let cells = corners.map(|corner| (from + corner).min(grid.size() - 1));
-            let ages = cells.map(|cell| control.age(cell / crate::terrain::TILE));
-            return ages.into_iter().max();
-        }
-        Some(0)
+        let Some(device) = &self.device else {
+            return Some(0);
+        };
+        // Answers come from the four cells around the place.
+        let from = grid.world_to_grid(at).floor().max(Vec2::ZERO).as_uvec2();
+        let corners = [(0, 0), (1, 0), (0, 1), (1, 1)].map(UVec2::from);
+        let cells = corners.map(|corner| (from + corner).min(grid.size() - 1));
+        let ages = cells.map(|cell| device.age(cell / TILE));
+        ages.into_iter().max()
     }
 
     /// World height of the ground. units: m

@@ -1,6 +1,7 @@
 //! When erosion happens: system sets, the clock `Time<Erosion>`, and the pace.
 
 #[cfg(feature = "io")]
+use crate::backend::{Device, StepDevice};
 use crate::terrain::{SettingsError, in_range};
 use crate::terrain::{StandingVolumes, Terrain};
 use bevy::{
@@ -334,9 +335,8 @@ fn advance_erosion(world: &mut World) {
         ErosionPace::StepsPerTick(_) => None,
     };
 
-    #[cfg(feature = "gpu")]
-    if let Some(gpu) = world.get_resource::<crate::gpu::GpuControl>() {
-        wanted = wanted.min(gpu.allowed_steps(budget));
+    if let Some(device) = world.get_resource::<Device>() {
+        wanted = wanted.min(device.allowed_steps(budget));
     }
 
     let started = Instant::now();
@@ -348,8 +348,7 @@ fn advance_erosion(world: &mut World) {
         let mut time = world.resource_mut::<Time<Erosion>>();
         time.advance_by(step_size);
         time.context_mut().steps += 1;
-        #[cfg(feature = "gpu")]
-        note_step(world);
+        count_step(world);
         // The schedule was made by the plugin; it is missing only while it runs.
         if world.try_run_schedule(ErosionStep).is_err() {
             break;
@@ -385,12 +384,11 @@ fn advance_erosion(world: &mut World) {
     last.behind = behind;
 }
 
-/// Lets the GPU know that another step is ordered.
-#[cfg(feature = "gpu")]
-fn note_step(world: &mut World) {
+/// Lets the device that runs the models know that another step begins.
+fn count_step(world: &mut World) {
     let step = world.resource::<Time<Erosion>>().steps();
-    if let Some(mut gpu) = world.get_resource_mut::<crate::gpu::GpuControl>() {
-        gpu.count_step(step);
+    if let Some(mut device) = world.get_resource_mut::<Device>() {
+        device.count_step(step);
     }
 }
 

@@ -27,7 +27,7 @@ fn on_gpu(model: impl Resource, terrain: Terrain, step: Duration) -> App {
         .insert_resource(ErosionPace::StepsPerTick(0))
         .insert_resource(Readback {
             tiles_per_frame: 0,
-            whole_every: f32::INFINITY,
+            full_interval: f32::INFINITY,
             ..default()
         })
         .insert_resource(model)

@@ -103,19 +103,6 @@ impl Solver for EvaporationSolver {
         Ok(())
     }
 
-    #[cfg(feature = "gpu")]
-    fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
-        let depth = self.pass(dt);
-        Some(crate::gpu::GpuJob(crate::gpu::GpuTask::Drying(
-            depth.min(MAX_DEPTH) as f32,
-        )))
-    }
-
-    #[cfg(feature = "gpu")]
-    fn hand_over(&mut self, _: &Grid) {
-        // It knows nothing of the terrain, and the date stays.
-    }
-
     fn step_on(&mut self, workers: Workers, terrain: &mut Terrain, dt: f32) {
         if !fits(&self.grid, terrain, dt) {
             return;
@@ -189,7 +176,7 @@ impl Solver for EvaporationSolver {
 
 impl EvaporationSolver {
     /// Time goes on; returns the depth that dries meanwhile. units: m
-    fn pass(&mut self, dt: f32) -> f64 {
+    pub(crate) fn pass(&mut self, dt: f32) -> f64 {
         let time = self.calendar.pass(self.settings.season.as_ref(), dt);
         f64::from(self.settings.mm_per_hour) / MM_PER_HOUR * time
     }

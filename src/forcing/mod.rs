@@ -42,7 +42,7 @@ pub enum ForcingSystems {
 const BAND: usize = TILE as usize;
 /// Most water that one step may add to a cell: no step, however long, makes
 /// depths that the models cannot count with. units: m
-const MAX_DEPTH: f64 = 1e6;
+pub(crate) const MAX_DEPTH: f64 = 1e6;
 /// Millimetres an hour in a metre a second.
 const MM_PER_HOUR: f64 = 3.6e6;
 

@@ -308,49 +308,23 @@ impl Solver for RainSolver {
         if depth == 0.0 {
             return;
         }
-        let (rained, tiles) = match (&mut self.plan, &self.settings.pattern) {
-            (Plan::Drops(drops), _) => drops.fall(&workers, terrain, depth),
-            (Plan::Map(mean, tiles), RainPattern::Map(weights)) => {
-                let depth = (depth / *mean).min(MAX_DEPTH) as f32;
-                (fall(&workers, terrain, depth, Some(weights)), tiles.clone())
+        let (rained, tiles) = match (self.layer(depth), &self.plan) {
+            (Some((depth, weights)), Plan::Map(_, tiles)) => {
+                (fall(&workers, terrain, depth, weights), tiles.clone())
             }
-            _ => {
+            (Some((depth, weights)), _) => {
                 let tiles = 0..(self.grid.tiles().x * self.grid.tiles().y) as usize;
-                let depth = depth.min(MAX_DEPTH) as f32;
-                (fall(&workers, terrain, depth, None), tiles.collect())
+                (fall(&workers, terrain, depth, weights), tiles.collect())
             }
+            (None, _) => match &mut self.plan {
+                Plan::Drops(drops) => drops.fall(&workers, terrain, depth),
+                _ => return,
+            },
         };
         terrain.account.water.rained += rained * self.grid.cell_area();
         if !tiles.is_empty() {
             terrain.mark_water_tiles(tiles);
         }
-    }
-
-    #[cfg(feature = "gpu")]
-    fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
-        // Drops fall on the host, which counts the time then.
-        if matches!(self.plan, Plan::Drops(_)) {
-            return None;
-        }
-        let depth = self.pass(dt);
-        match (&self.plan, &self.settings.pattern) {
-            (Plan::Map(mean, _), RainPattern::Map(weights)) => {
-                let depth = (depth / *mean).min(MAX_DEPTH) as f32;
-                Some(crate::gpu::GpuJob(crate::gpu::GpuTask::Rain(
-                    depth,
-                    Some(weights),
-                )))
-            }
-            _ => Some(crate::gpu::GpuJob(crate::gpu::GpuTask::Rain(
-                depth.min(MAX_DEPTH) as f32,
-                None,
-            ))),
-        }
-    }
-
-    #[cfg(feature = "gpu")]
-    fn hand_over(&mut self, _: &Grid) {
-        // It knows nothing of the terrain, and the date stays.
     }
 
     fn save_state(&self, _terrain: &Terrain) -> Vec<u8> {
@@ -377,9 +351,21 @@ impl Solver for RainSolver {
 
 impl RainSolver {
     /// Time goes on; returns the mean depth that falls meanwhile. units: m
-    fn pass(&mut self, dt: f32) -> f64 {
+    pub(crate) fn pass(&mut self, dt: f32) -> f64 {
         let time = self.calendar.pass(self.settings.season.as_ref(), dt);
         f64::from(self.settings.mm_per_hour) / MM_PER_HOUR * time
+    }
+
+    /// What a cell of weight one gets of a mean depth, and the weights of all cells
+    /// unless they are equal. Nothing, if the rain falls in drops. units: m
+    pub(crate) fn layer(&self, depth: f64) -> Option<(f32, Option<&[f32]>)> {
+        match (&self.plan, &self.settings.pattern) {
+            (Plan::Drops(_), _) => None,
+            (Plan::Map(mean, _), RainPattern::Map(weights)) => {
+                Some(((depth / *mean).min(MAX_DEPTH) as f32, Some(weights)))
+            }
+            _ => Some((depth.min(MAX_DEPTH) as f32, None)),
+        }
     }
 }
 

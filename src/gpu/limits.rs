@@ -1,14 +1,18 @@
 //! What a device must offer.
 
-use super::{job::NotesLayout, passes::Pass};
+use super::{
+    exchange::MAX_ROW,
+    pass::all_passes,
+    status::{GROUP, StatusLayout},
+};
 use crate::terrain::Grid;
 use bevy::render::render_resource::WgpuLimits;
 
 /// What a device lacks for a terrain of this grid, in words. Nothing, if it will do.
 pub(super) fn missing(limits: &WgpuLimits, grid: &Grid) -> Vec<String> {
-    let buffers = Pass::ALL.iter().map(|pass| pass.storage_buffers()).max();
+    let buffers = all_passes().map(|pass| pass.storage_buffers()).max();
     let state = grid.cells() as u64 * 8;
-    let notes = u64::from(NotesLayout::new(grid).total()) * 4;
+    let status = u64::from(StatusLayout::new(grid).total()) * 4;
     let side = u64::from(grid.size().max_element());
     let needs = [
         (
@@ -18,17 +22,17 @@ pub(super) fn missing(limits: &WgpuLimits, grid: &Grid) -> Vec<String> {
         ),
         (
             "bytes in a storage buffer",
-            state.max(notes),
+            state.max(status),
             limits.max_storage_buffer_binding_size,
         ),
         (
             "bytes in a buffer",
-            state.max(notes),
+            state.max(status),
             limits.max_buffer_size,
         ),
         (
             "invocations in a workgroup",
-            256,
+            u64::from(GROUP * GROUP),
             u64::from(limits.max_compute_invocations_per_workgroup),
         ),
         (
@@ -38,7 +42,7 @@ pub(super) fn missing(limits: &WgpuLimits, grid: &Grid) -> Vec<String> {
         ),
         (
             "workgroups in a row",
-            side.div_ceil(16).max(1024),
+            side.div_ceil(GROUP.into()).max(MAX_ROW.into()),
             u64::from(limits.max_compute_workgroups_per_dimension),
         ),
         (
@@ -50,7 +54,7 @@ pub(super) fn missing(limits: &WgpuLimits, grid: &Grid) -> Vec<String> {
     needs
         .into_iter()
         .filter(|(_, needed, there)| there < needed)
-        .map(|(what, needed, there)| format!("{needed} {what} are needed, {there} are there"))
+        .map(|(what, needed, there)| format!("{what}: {needed} needed, the device has {there}"))
         .collect()
 }
 
@@ -80,17 +84,16 @@ mod tests {
         let lacks = missing(&limits, &grid(64));
         assert_eq!(
             lacks,
-            ["8 storage buffers in a compute stage are needed, 4 are there"]
+            ["storage buffers in a compute stage: 8 needed, the device has 4"]
         );
     }
 
     #[test]
     fn a_pipe_sub_step_stays_within_its_bounds() {
-        let bytes: u32 = Pass::PIPE.iter().map(|pass| pass.bytes_per_cell()).sum();
-        assert_eq!(Pass::PIPE.len(), 2);
+        let bytes = crate::gpu::bytes_per_cell();
         assert!(bytes <= 100, "{bytes} bytes a cell");
-        for pass in Pass::ALL {
-            assert!(pass.storage_buffers() <= 8, "{pass:?}");
+        for pass in all_passes() {
+            assert!(pass.storage_buffers() <= 8, "{}", pass.label);
         }
     }
 }

@@ -7,8 +7,10 @@
 //! with those differences on top that were sent after it was read.
 
 use super::{
-    job::{NotesLayout, TERMS},
-    order::{Answer, Ask, Difference, TILES_PER_ASK, Upload},
+    exchange::{
+        CELL_WORDS, CellDifference, ReadbackRequest, ReadbackResult, TILES_PER_REQUEST, Upload,
+    },
+    status::{self, LEDGER_TERMS, StatusLayout},
 };
 use crate::terrain::{Grid, TILE, Terrain};
 use bevy::math::*;
@@ -17,23 +19,29 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// Bedrock, its rest, soil, water, its rest, suspended sediment.
 type Cell = [f32; 6];
 
-/// Numbers of a cell in an answer.
-const CELL_WORDS: usize = 8;
+/// Who lets the water flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum FlowOwner {
+    #[default]
+    Gpu,
+    /// The flow is the host's own, not a mirror of the GPU's.
+    Host,
+}
 
 /// The mirror of a terrain on the GPU.
 #[derive(Debug)]
-pub(crate) struct Mirror {
+pub(super) struct Mirror {
     terrain: u64,
     grid: Grid,
-    layout: NotesLayout,
+    layout: StatusLayout,
     /// What the GPU is known or bound to have: the mirror as it was when it was
     /// last compared.
     known: Vec<Cell>,
     /// Revisions of ground and water up to which `known` is the mirror.
     seen: (u64, u64),
-    /// Differences sent so far, and those that no answer knows of yet.
+    /// Differences sent so far, and those that no result knows of yet.
     sent: u64,
-    under_way: VecDeque<(u64, BTreeMap<u32, Vec<Difference>>)>,
+    under_way: VecDeque<(u64, BTreeMap<u32, Vec<CellDifference>>)>,
     /// The step at which each tile was read.
     read_at: Vec<u64>,
     /// The last step of which it is known which tiles had changed by then.
@@ -42,27 +50,26 @@ pub(crate) struct Mirror {
     stale: BTreeMap<u32, u64>,
     /// Tiles that someone needs soon.
     wanted: BTreeSet<u32>,
-    asked: BTreeSet<u32>,
+    requested: BTreeSet<u32>,
     /// Most of g·d + v² that is known of. units: m²/s²
     pub pace: f32,
-    /// Books as they were last read.
-    books: [f64; TERMS as usize],
+    /// The GPU's ledger as it was last read.
+    ledger: [f64; LEDGER_TERMS as usize],
     /// Erosion time that sub-steps could not cover, as last read. units: s
     lost: f32,
-    /// The flow is the host's own, not a mirror of the GPU's.
-    pub keeps_flow: bool,
+    flow_owner: FlowOwner,
     /// The hardness map that the GPU has.
     hardness: Option<Vec<f32>>,
     hardness_changed: bool,
 }
 
-/// What an answer brought besides the tiles.
+/// What a result brought besides the tiles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct News {
+pub(super) struct News {
     /// Erosion time lost since the last. units: s
     pub lost: f32,
     /// Solids and water that edits took although they were not there. units: m³
-    pub short: DVec2,
+    pub shortfall: DVec2,
 }
 
 impl Mirror {
@@ -86,7 +93,7 @@ impl Mirror {
         };
         let mirror = Self {
             terrain: terrain.id.get(),
-            layout: NotesLayout::new(&grid),
+            layout: StatusLayout::new(&grid),
             seen: (terrain.revision(), terrain.water_revision()),
             sent: 0,
             under_way: VecDeque::new(),
@@ -94,11 +101,11 @@ impl Mirror {
             known_at: step,
             stale: BTreeMap::new(),
             wanted: BTreeSet::new(),
-            asked: BTreeSet::new(),
+            requested: BTreeSet::new(),
             pace,
-            books: [0.0; TERMS as usize],
+            ledger: [0.0; LEDGER_TERMS as usize],
             lost: 0.0,
-            keeps_flow: false,
+            flow_owner: FlowOwner::Gpu,
             hardness: terrain.hardness().map(Into::into),
             hardness_changed: true,
             known,
@@ -112,8 +119,24 @@ impl Mirror {
         self.terrain == terrain.id.get()
     }
 
+    /// Whether a model on the host lets the water flow.
+    pub fn flow_is_the_hosts(&self) -> bool {
+        self.flow_owner == FlowOwner::Host
+    }
+
+    /// From here on a model on the host lets the water flow.
+    pub fn give_flow(&mut self) {
+        self.flow_owner = FlowOwner::Host;
+    }
+
+    /// From here on the GPU lets the water flow, which is so fast now.
+    pub fn take_flow(&mut self, pace: f32) {
+        self.flow_owner = FlowOwner::Gpu;
+        self.pace = pace;
+    }
+
     /// What the host changed since this was last asked for.
-    pub fn differences(&mut self, terrain: &Terrain) -> Vec<Difference> {
+    pub fn differences(&mut self, terrain: &Terrain) -> Vec<CellDifference> {
         let mut tiles: BTreeSet<u32> = BTreeSet::new();
         let wide = self.grid.tiles().x;
         let number = |tile: UVec2| tile.y * wide + tile.x;
@@ -176,8 +199,8 @@ impl Mirror {
     }
 
     /// What to read back next: tiles that are wanted, then those that have been
-    /// stale the longest, but no more than `most`.
-    pub fn ask(&mut self, step: u64, most: usize, books: bool) -> Vec<Ask> {
+    /// stale the longest, but no more than `most`. `changes` were recorded so far.
+    pub fn request(&mut self, step: u64, changes: u64, most: usize) -> Vec<ReadbackRequest> {
         let mut tiles: Vec<u32> = core::mem::take(&mut self.wanted).into_iter().collect();
         let mut stale: Vec<(u64, u32)> = self.stale.iter().map(|(t, s)| (*s, *t)).collect();
         stale.sort_unstable();
@@ -185,7 +208,7 @@ impl Mirror {
         let rest = rest.filter(|tile| !tiles.contains(tile));
         let rest: Vec<u32> = rest.take(most.saturating_sub(tiles.len())).collect();
         tiles.extend(rest);
-        self.make_asks(step, tiles, books)
+        self.make_requests(step, changes, tiles)
     }
 
     /// Whether there is something to read.
@@ -194,66 +217,74 @@ impl Mirror {
     }
 
     /// Asks for everything at once.
-    pub fn ask_all(&mut self, step: u64) -> Vec<Ask> {
+    pub fn request_all(&mut self, step: u64, changes: u64) -> Vec<ReadbackRequest> {
         let tiles = (0..self.read_at.len() as u32).collect();
-        let mut asks = self.make_asks(step, tiles, true);
-        if let Some(last) = asks.last_mut() {
+        let mut requests = self.make_requests(step, changes, tiles);
+        if let Some(first) = requests.first_mut() {
+            first.ledger = true;
+        }
+        if let Some(last) = requests.last_mut() {
             last.whole = true;
         }
-        asks
+        requests
     }
 
-    fn make_asks(&mut self, step: u64, tiles: Vec<u32>, books: bool) -> Vec<Ask> {
+    fn make_requests(&mut self, step: u64, changes: u64, tiles: Vec<u32>) -> Vec<ReadbackRequest> {
         for tile in &tiles {
             self.stale.remove(tile);
-            self.asked.insert(*tile);
+            self.requested.insert(*tile);
         }
-        let ask = Ask {
+        let request = ReadbackRequest {
             terrain: self.terrain,
             step,
             differences: self.sent,
-            ..Ask::default()
+            changes,
+            ..ReadbackRequest::default()
         };
-        let mut asks: Vec<Ask> = tiles
-            .chunks(TILES_PER_ASK)
-            .map(|tiles| Ask {
+        let mut requests: Vec<ReadbackRequest> = tiles
+            .chunks(TILES_PER_REQUEST)
+            .map(|tiles| ReadbackRequest {
                 tiles: tiles.to_vec(),
-                ..ask.clone()
+                ..request.clone()
             })
             .collect();
-        if asks.is_empty() {
-            asks.push(ask);
+        if requests.is_empty() {
+            requests.push(request);
         }
-        asks[0].books = books;
-        if let Some(last) = asks.last_mut() {
+        if let Some(last) = requests.last_mut() {
             last.last = true;
         }
-        asks
+        requests
     }
 
-    /// Takes an answer in. [`differences`](Self::differences) must have been
+    /// Takes a result in. [`differences`](Self::differences) must have been
     /// asked for since the host last changed the terrain.
-    pub fn take(&mut self, answer: &Answer, terrain: &mut Terrain) -> News {
-        let Answer { ask, words, now } = answer;
+    pub fn take(&mut self, result: &ReadbackResult, terrain: &mut Terrain) -> News {
+        let ReadbackResult {
+            request,
+            words,
+            current,
+        } = result;
         let layout = self.layout;
-        let notes = layout.books() as usize;
-        let books = match ask.books {
-            true => (layout.words() - layout.books()) as usize,
+        let header = layout.ledger() as usize;
+        let ledger = match request.ledger {
+            true => (layout.words() - layout.ledger()) as usize,
             false => 0,
         };
         let tile_words = (TILE * TILE) as usize * CELL_WORDS;
-        if !self.is_of(terrain) || words.len() < notes + books + ask.tiles.len() * tile_words {
+        if !self.is_of(terrain) || words.len() < header + ledger + request.tiles.len() * tile_words
+        {
             return News::default();
         }
         while let Some((sent, _)) = self.under_way.front()
-            && *sent <= ask.differences
+            && *sent <= request.differences
         {
             self.under_way.pop_front();
         }
-        self.known_at = ask.step;
+        self.known_at = request.step;
         let number = |place: usize| f32::from_bits(words[place]);
-        self.pace = number(NotesLayout::PACE[*now]).max(0.0);
-        let lost = number(NotesLayout::LOST);
+        self.pace = number(status::PACE[*current] as usize).max(0.0);
+        let lost = number(status::LOST_TIME as usize);
         let mut news = News {
             lost: (lost - self.lost).max(0.0),
             ..News::default()
@@ -263,24 +294,24 @@ impl Mirror {
             let ground = words[(layout.ground_changed() + tile) as usize];
             let water = words[(layout.water_changed() + tile) as usize];
             // Others of the same moment may still be on their way.
-            let comes = ask.tiles.contains(&tile) || self.asked.contains(&tile);
+            let comes = request.tiles.contains(&tile) || self.requested.contains(&tile);
             if ground | water != 0 && !comes {
-                self.stale.entry(tile).or_insert(ask.step);
+                self.stale.entry(tile).or_insert(request.step);
             }
         }
-        if ask.books {
-            news.short = self.read_books(&words[notes..notes + books], terrain);
+        if request.ledger {
+            news.shortfall = self.read_ledger(&words[header..header + ledger], terrain);
         }
-        let edges = layout.edges(*now) as usize;
+        let edges = layout.edges(*current) as usize;
         self.read_edges(&words[edges..], terrain);
-        let tiles = words[notes + books..].chunks_exact(tile_words);
+        let tiles = words[header + ledger..].chunks_exact(tile_words);
         let (mut ground, mut water) = (Vec::new(), Vec::new());
-        for (tile, words) in ask.tiles.iter().zip(tiles) {
+        for (tile, words) in request.tiles.iter().zip(tiles) {
             let changed = self.read_tile(*tile, words, terrain);
             ground.extend(changed[0].then_some(*tile as usize));
             water.extend(changed[1].then_some(*tile as usize));
-            self.read_at[*tile as usize] = ask.step;
-            self.asked.remove(tile);
+            self.read_at[*tile as usize] = request.step;
+            self.requested.remove(tile);
         }
         if !ground.is_empty() {
             terrain.mark_tiles(ground);
@@ -295,7 +326,7 @@ impl Mirror {
     /// Puts a tile in the mirror; returns whether its ground and its water are
     /// other than they were.
     fn read_tile(&mut self, tile: u32, words: &[u32], terrain: &mut Terrain) -> [bool; 2] {
-        let mut later: BTreeMap<u32, Vec<&Difference>> = BTreeMap::new();
+        let mut later: BTreeMap<u32, Vec<&CellDifference>> = BTreeMap::new();
         for (_, by_tile) in &self.under_way {
             for difference in by_tile.get(&tile).into_iter().flatten() {
                 later.entry(difference.cell).or_default().push(difference);
@@ -304,7 +335,7 @@ impl Mirror {
         let mut changed = [false; 2];
         let corner = corner_of(&self.grid, tile);
         let layers = terrain.layers_mut();
-        let mut flow = layers.flow.filter(|_| !self.keeps_flow);
+        let mut flow = layers.flow.filter(|_| self.flow_owner == FlowOwner::Gpu);
         for cell in self.grid.tile_indices(tile as usize) {
             let place = uvec2(
                 (cell % self.grid.width()) as u32,
@@ -343,7 +374,11 @@ impl Mirror {
     }
 
     fn read_edges(&self, words: &[u32], terrain: &mut Terrain) {
-        let Some(flow) = terrain.layers_mut().flow.filter(|_| !self.keeps_flow) else {
+        let Some(flow) = terrain
+            .layers_mut()
+            .flow
+            .filter(|_| self.flow_owner == FlowOwner::Gpu)
+        else {
             return;
         };
         let edges = flow.west_border.iter_mut().chain(&mut flow.north_border);
@@ -352,45 +387,32 @@ impl Mirror {
         }
     }
 
-    /// Books what the GPU did; returns what edits took in vain. units: m³
-    fn read_books(&mut self, words: &[u32], terrain: &mut Terrain) -> DVec2 {
-        let mut sums = [0.0f64; TERMS as usize];
-        for account in words.chunks_exact(2 * TERMS as usize) {
+    /// Adds what the GPU did to the terrain's ledger; returns what edits took in
+    /// vain. units: m³
+    fn read_ledger(&mut self, words: &[u32], terrain: &mut Terrain) -> DVec2 {
+        let mut sums = [0.0f64; LEDGER_TERMS as usize];
+        for account in words.chunks_exact(2 * LEDGER_TERMS as usize) {
             for (sum, pair) in sums.iter_mut().zip(account.chunks_exact(2)) {
                 *sum += f64::from(f32::from_bits(pair[0])) + f64::from(f32::from_bits(pair[1]));
             }
         }
         let area = self.grid.cell_area();
-        let mut new = [0.0; TERMS as usize];
-        for (term, new) in new.iter_mut().enumerate() {
-            *new = (sums[term] - self.books[term]) * area;
-        }
-        self.books = sums;
-        let [
-            moved,
-            left,
-            sea,
-            solids,
-            rained,
-            evaporated,
-            short_solids,
-            short_water,
-            lost_solids,
-            lost_water,
-        ] = new;
+        let before = core::mem::replace(&mut self.ledger, sums);
+        let new = |term: u32| (sums[term as usize] - before[term as usize]) * area;
         let account = &mut terrain.account;
-        account.solids.moved += moved;
-        account.solids.left += solids;
-        account.water.left += left;
-        account.water.sea_inflow += sea;
-        account.water.rained += rained;
-        account.water.evaporated += evaporated;
-        account.solids.lost += lost_solids;
-        account.water.lost += lost_water;
+        account.solids.moved += new(status::MOVED);
+        account.solids.left += new(status::SOLIDS_LEFT);
+        account.water.left += new(status::WATER_LEFT);
+        account.water.sea_inflow += new(status::SEA_INFLOW);
+        account.water.rained += new(status::RAINED);
+        account.water.evaporated += new(status::EVAPORATED);
+        account.solids.lost += new(status::LOST_SOLIDS);
+        account.water.lost += new(status::LOST_WATER);
         // Whoever took it has it: so much was added.
-        account.solids.added += short_solids;
-        account.water.added += short_water;
-        dvec2(short_solids, short_water)
+        let shortfall = dvec2(new(status::SHORTFALL_SOLIDS), new(status::SHORTFALL_WATER));
+        account.solids.added += shortfall.x;
+        account.water.added += shortfall.y;
+        shortfall
     }
 
     /// Steps since a tile was read, or since it is known not to have changed.
@@ -399,21 +421,21 @@ impl Mirror {
         let Some(read) = self.read_at.get(number as usize) else {
             return 0;
         };
-        let changed = self.stale.contains_key(&number) || self.asked.contains(&number);
+        let changed = self.stale.contains_key(&number) || self.requested.contains(&number);
         let since = if changed { *read } else { self.known_at };
         step.saturating_sub(since)
     }
 
     /// The greatest [`age`](Self::age) of any tile.
     pub fn oldest(&self, step: u64) -> u64 {
-        let waiting = self.stale.keys().chain(&self.asked);
+        let waiting = self.stale.keys().chain(&self.requested);
         let read = waiting.filter_map(|tile| self.read_at.get(*tile as usize).copied());
         step.saturating_sub(read.fold(self.known_at, u64::min))
     }
 }
 
 /// Most of g·d + v². units: m²/s²
-pub(crate) fn pace_of(terrain: &Terrain, gravity: f32) -> f32 {
+pub(super) fn pace_of(terrain: &Terrain, gravity: f32) -> f32 {
     let size = terrain.size();
     let cells = (0..size.y).flat_map(|y| (0..size.x).map(move |x| (x, y)));
     cells.fold(0.0, |most, (x, y)| {
@@ -425,7 +447,7 @@ pub(crate) fn pace_of(terrain: &Terrain, gravity: f32) -> f32 {
 
 /// Discharges through the cells' faces, and those over the west and the north
 /// border.
-pub(crate) fn flow_of(terrain: &Terrain) -> (Vec<Vec2>, Vec<f32>) {
+pub(super) fn flow_of(terrain: &Terrain) -> (Vec<Vec2>, Vec<f32>) {
     let grid = terrain.grid();
     match terrain.flow() {
         Some(flow) => {
@@ -460,9 +482,9 @@ fn two_floats(value: f64) -> Vec2 {
     vec2(high, (value - f64::from(high)) as f32)
 }
 
-fn difference(cell: usize, old: Cell, new: Cell) -> Difference {
+fn difference(cell: usize, old: Cell, new: Cell) -> CellDifference {
     let pair = |c: &Cell, i: usize| f64::from(c[i]) + f64::from(c[i + 1]);
-    Difference {
+    CellDifference {
         cell: cell as u32,
         soil: new[2] - old[2],
         suspended: new[5] - old[5],
@@ -473,7 +495,7 @@ fn difference(cell: usize, old: Cell, new: Cell) -> Difference {
 }
 
 /// The same as the GPU will do.
-fn with_difference(mut cell: Cell, difference: &Difference) -> Cell {
+fn with_difference(mut cell: Cell, difference: &CellDifference) -> Cell {
     let mut add = |i: usize, change: Vec2| {
         if change == Vec2::ZERO {
             return;

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! game: edits, springs ─▶ Terrain (the mirror) ─▶ differences ─┐
-//!       rain, models   ─▶ orders ──────────────────────────────┤ once a frame
+//!       rain, models   ─▶ commands ────────────────────────────┤ once a frame
 //! GPU:  differences, weather, drops, water, thermal  ◀─────────┘
-//!       └▶ tiles that changed, books ─▶ answers ─▶ Terrain
+//!       └▶ tiles that changed, ledger ─▶ results ─▶ Terrain
 //! ```
 //!
 //! Choose by [`ErosionBackend`], on the plugin or at any time later. While the
@@ -35,29 +35,66 @@
 //! backend changes, the source's own pipe model takes over how much flows through
 //! each face, not how much of it flows both ways at once.
 //!
-//! A folder a model, a file a pass; `passes` has the table of what each binds.
+//! Each model has a folder here, which declares its passes (a WGSL file each), its
+//! constants and how a step becomes dispatches; `MODULES` lists the folders. The
+//! rest is common: `twin` (which solvers the GPU runs), `control` and `backend`
+//! (the main world), `frame_plan`, `terrain_buffers` and `executor` (the render
+//! world), `mirror` and `exchange` (what travels between them).
+//!
 //! State is kept in pairs of numbers, so that 4096² cells fit the binding limit
 //! that every device has.
 
 mod backend;
+mod constants;
+mod control;
+mod droplet;
+mod exchange;
 mod executor;
-mod job;
+mod forcing;
+mod frame_plan;
+mod full_readback;
 mod limits;
 mod mirror;
-mod order;
-mod passes;
+mod pacing;
+#[cfg(feature = "egui")]
+mod panel;
+mod pass;
+mod pipe;
 mod plugin;
+mod pools;
+mod shader_module;
 mod shallow_water;
+mod status;
+mod terrain_buffers;
+#[cfg(test)]
+mod tests;
+mod thermal;
+mod twin;
 #[cfg(feature = "render")]
 mod view;
 
-#[doc(hidden)]
-pub use backend::GpuJob;
+pub use crate::backend::ErosionBackend;
 pub use backend::{
-    BackendChanged, EditShortfall, ErosionBackend, ErosionBackendStatus, Readback,
-    ReadbackCompleted, device_lost,
+    BackendChanged, EditShortfall, ErosionBackendStatus, Readback, ReadbackCompleted, device_lost,
 };
-pub(crate) use backend::{GpuControl, GpuTask};
-pub(crate) use job::DropConstants;
-pub(crate) use order::DropBatch;
+pub(crate) use control::GpuControl;
+#[cfg(feature = "egui")]
+pub(crate) use panel::show_backend;
 pub use plugin::{GpuPlugin, bytes_per_cell};
+
+use pass::PassModule;
+
+/// All folders of passes: a model's passes are known once it is listed here.
+static MODULES: &[&PassModule] = &[
+    &constants::MODULE,
+    &exchange::MODULE,
+    &forcing::MODULE,
+    &droplet::MODULE,
+    &pipe::MODULE,
+    &pipe::published::MODULE,
+    &shallow_water::MODULE,
+    &pools::MODULE,
+    &thermal::MODULE,
+    #[cfg(feature = "render")]
+    &view::MODULE,
+];

@@ -2,13 +2,18 @@
 
 use super::{
     backend::{
-        BackendChanged, EditShortfall, ErosionBackend, ErosionBackendStatus, GpuControl, Readback,
-        ReadbackCompleted, device_lost, receive, send,
+        BackendChanged, EditShortfall, ErosionBackendStatus, Readback, ReadbackCompleted,
+        device_lost, receive, send,
     },
-    executor::{Executor, Inbox, map_answers, run_orders},
-    passes::{Pass, Passes, embed, queue_pipelines},
+    control::GpuControl,
+    executor::{CommandQueue, Executor, map_readbacks, run_commands},
+    pass::{Pipelines, embed_shaders, queue_pipelines},
+    pipe,
 };
-use crate::schedule::ErosionSystems;
+use crate::{
+    backend::{ErosionBackend, TileRequests},
+    schedule::ErosionSystems,
+};
 use bevy::{
     core_pipeline::schedule::camera_driver,
     ecs::schedule::InternedScheduleLabel,
@@ -33,7 +38,7 @@ impl Plugin for GpuPlugin {
             .init_resource::<ErosionBackendStatus>()
             .init_resource::<Readback>()
             .init_resource::<GpuControl>()
-            .register_type::<ErosionBackend>()
+            .init_resource::<TileRequests>()
             .register_type::<ErosionBackendStatus>()
             .register_type::<Readback>()
             .add_message::<BackendChanged>()
@@ -57,31 +62,31 @@ impl Plugin for GpuPlugin {
         if app.get_sub_app(RenderApp).is_none() {
             return;
         }
-        embed(app);
-        outlive_the_device(app);
+        embed_shaders(app);
+        survive_device_loss(app);
         #[cfg(feature = "render")]
         super::view::finish(app);
-        let mailbox = app.world().resource::<GpuControl>().mailbox.clone();
+        let results = app.world().resource::<GpuControl>().results.clone();
         let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
             return;
         };
         render_app
-            .insert_resource(Inbox {
-                mailbox,
+            .insert_resource(CommandQueue {
+                results,
                 ..default()
             })
             .init_resource::<Executor>()
             .add_systems(RenderStartup, (queue_pipelines, forget_former_device))
-            .add_systems(ExtractSchedule, carry_orders)
-            .add_systems(RenderGraph, run_orders.before(camera_driver))
-            .add_systems(Render, map_answers.in_set(RenderSystems::Cleanup));
+            .add_systems(ExtractSchedule, extract_commands)
+            .add_systems(RenderGraph, run_commands.before(camera_driver))
+            .add_systems(Render, map_readbacks.in_set(RenderSystems::Cleanup));
     }
 }
 
 /// Bevy's default is to quit when the device is lost. Erosion can go on, so the
 /// app stays; what becomes of other errors is left to whoever decided before.
-/// When that ends rendering for now or for good, no order is carried out.
-fn outlive_the_device(app: &mut App) {
+/// When that ends rendering for now or for good, no command is carried out.
+fn survive_device_loss(app: &mut App) {
     let world = app.world_mut();
     let before = world.remove_resource::<RenderErrorHandler>();
     world.insert_resource(HandlerBefore(before.unwrap_or_default()));
@@ -105,29 +110,30 @@ fn outlive_the_device(app: &mut App) {
 struct HandlerBefore(RenderErrorHandler);
 
 /// A new device knows nothing of what was on an older one.
-fn forget_former_device(mut commands: Commands, mut inbox: ResMut<Inbox>) {
+fn forget_former_device(mut commands: Commands, mut queue: ResMut<CommandQueue>) {
     commands.insert_resource(Executor::default());
-    inbox.orders.clear();
-    inbox.is_new = true;
+    queue.commands.clear();
+    queue.is_new_device = true;
 }
 
-/// Brings the game's orders to the GPU.
-fn carry_orders(
+/// Brings the main world's commands to the render world.
+fn extract_commands(
     mut main: ResMut<MainWorld>,
-    mut inbox: ResMut<Inbox>,
-    passes: Option<Res<Passes>>,
+    mut queue: ResMut<CommandQueue>,
+    pipelines: Option<Res<Pipelines>>,
     cache: Res<PipelineCache>,
 ) {
     let mut control = main.resource_mut::<GpuControl>();
-    if core::mem::take(&mut inbox.is_new) {
-        control.device_is_back();
+    if core::mem::take(&mut queue.is_new_device) {
+        control.restore_device();
     }
-    control.readiness = passes.map(|passes| passes.readiness(&cache));
-    inbox.orders.append(&mut control.outbox);
-    inbox.land = control.land;
+    control.readiness = pipelines.map(|pipelines| pipelines.readiness(&cache));
+    queue.commands.append(&mut control.commands);
+    queue.surroundings = control.surroundings;
 }
 
 /// Memory that a sub-step of the pipe model moves for each cell. units: bytes
 pub fn bytes_per_cell() -> u32 {
-    Pass::PIPE.iter().map(|pass| pass.bytes_per_cell()).sum()
+    let passes = pipe::SUB_STEP.iter();
+    passes.map(|pass| pass.bytes_per_cell()).sum()
 }

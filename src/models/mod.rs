@@ -55,24 +55,6 @@ pub trait Solver: Sized + Send + Sync + 'static {
         self.step_on(Workers::global(), terrain, dt);
     }
 
-    /// What the GPU is to do for a step; nothing, if the host is to do it.
-    #[cfg(feature = "gpu")]
-    #[doc(hidden)]
-    fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
-        let _ = dt;
-        None
-    }
-
-    /// The GPU goes on without it: what it knew of the terrain holds no longer.
-    /// What does not depend on the terrain stays.
-    #[cfg(feature = "gpu")]
-    #[doc(hidden)]
-    fn hand_over(&mut self, grid: &Grid) {
-        if let Ok(new) = Self::new(self.settings().clone(), grid) {
-            *self = new;
-        }
-    }
-
     /// Erosion time that the last step could not cover within its bounds: the
     /// model is so much behind. units: s
     fn time_lost(&self) -> f32 {

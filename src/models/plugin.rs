@@ -3,6 +3,7 @@
 
 use super::Solver;
 use crate::{
+    backend::{Device, StepDevice},
     schedule::{Erosion, ErosionStep, LastRun},
     terrain::Terrain,
 };
@@ -43,8 +44,6 @@ impl<S: Solver> Plugin for ModelPlugin<S> {
                 terrain: 0,
                 solver: None,
                 refused: false,
-                #[cfg(feature = "gpu")]
-                on_gpu: false,
             })
             .add_systems(ErosionStep, advance_model::<S>.in_set(self.set));
     }
@@ -57,9 +56,6 @@ pub(crate) struct ModelState<S> {
     /// Kept while settings are refused, so that it goes on where it was.
     solver: Option<S>,
     refused: bool,
-    /// The last step was the GPU's.
-    #[cfg(feature = "gpu")]
-    on_gpu: bool,
 }
 
 impl<S> ModelState<S> {
@@ -83,10 +79,6 @@ impl<S> ModelState<S> {
         self.terrain = solver.as_ref().map_or(0, |_| terrain.id.get());
         self.solver = solver;
         self.refused = false;
-        #[cfg(feature = "gpu")]
-        {
-            self.on_gpu = false;
-        }
     }
 }
 
@@ -97,7 +89,7 @@ pub(crate) fn advance_model<S: Solver>(
     time: Res<Time<Erosion>>,
     mut faults: MessageWriter<ErosionFault>,
     mut last: ResMut<LastRun>,
-    #[cfg(feature = "gpu")] mut gpu: Option<ResMut<crate::gpu::GpuControl>>,
+    device: Option<ResMut<Device>>,
 ) {
     let (Some(mut terrain), Some(settings)) = (terrain, settings) else {
         state.solver = None;
@@ -131,19 +123,10 @@ pub(crate) fn advance_model<S: Solver>(
     state.refused = false;
     if let Some(solver) = &mut state.solver {
         let dt = time.context().step_size().as_secs_f32();
-        #[cfg(feature = "gpu")]
+        if let Some(mut device) = device.filter(|device| device.is_running())
+            && device.run_step(solver, &mut terrain, dt)
         {
-            if let Some(gpu) = gpu.as_mut().filter(|gpu| gpu.is_running()) {
-                if let Some(job) = solver.gpu_job(dt) {
-                    gpu.order(job, &mut terrain, dt);
-                    if !core::mem::replace(&mut state.on_gpu, true) {
-                        solver.hand_over(terrain.grid());
-                    }
-                    return;
-                }
-                gpu.host_runs(S::NAME, S::MOVES_WATER);
-            }
-            state.on_gpu = false;
+            return;
         }
         solver.step(&mut terrain, dt);
         last.lost_by_models += solver.time_lost();

@@ -9,7 +9,7 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
     show_clock(ui, world);
     show_pace(ui, world);
     #[cfg(feature = "gpu")]
-    show_backend(ui, world);
+    crate::gpu::show_backend(ui, world);
 }
 
 fn show_clock(ui: &mut Ui, world: &mut World) {
@@ -92,40 +92,4 @@ fn show_pace(ui: &mut Ui, world: &mut World) {
         let slow = if behind > 1e-3 { ", slowed down" } else { "" };
         ui.label(format!("{ms:.2} ms a step{slow}"));
     }
-}
-
-/// Who runs the models, and the choice of it.
-#[cfg(feature = "gpu")]
-fn show_backend(ui: &mut Ui, world: &mut World) {
-    use crate::gpu::{ErosionBackend, ErosionBackendStatus};
-    let Some(status) = world.get_resource::<ErosionBackendStatus>().cloned() else {
-        return;
-    };
-    let Some(mut backend) = world.get_resource_mut::<ErosionBackend>() else {
-        return;
-    };
-    let mut choice = *backend;
-    ui.horizontal_wrapped(|ui| {
-        ui.label("run by");
-        for (value, name) in [
-            (ErosionBackend::Auto, "auto"),
-            (ErosionBackend::Cpu, "CPU"),
-            (ErosionBackend::Gpu, "GPU"),
-        ] {
-            ui.selectable_value(&mut choice, value, name);
-        }
-        let now = match status.on_gpu {
-            true => "GPU runs",
-            false => "CPU runs",
-        };
-        ui.label(now)
-            .on_hover_text(status.adapter.as_deref().unwrap_or("no graphics adapter"));
-    });
-    for lack in &status.missing {
-        ui.small(lack);
-    }
-    for model in &status.on_host {
-        ui.small(format!("{model}: the host runs it"));
-    }
-    backend.set_if_neq(choice);
 }

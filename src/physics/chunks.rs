@@ -13,7 +13,10 @@ use super::{
     lift::{Change, lift},
     queue::BuildQueue,
 };
-use crate::terrain::{Grid, TILE, Terrain};
+use crate::{
+    backend::TileRequests,
+    terrain::{Grid, TILE, Terrain},
+};
 use bevy::{
     math::*,
     prelude::*,
@@ -133,7 +136,7 @@ pub(super) fn follow_terrain<E: PhysicsEngine>(
     terrain: Option<Res<Terrain>>,
     settings: Res<TerrainColliders>,
     mut state: ResMut<TerrainColliderState<E>>,
-    #[cfg(feature = "gpu")] mut read_back: Option<ResMut<crate::gpu::Readback>>,
+    requests: Option<ResMut<TileRequests>>,
 ) {
     let state = &mut *state;
     let Some(terrain) = terrain else {
@@ -177,15 +180,12 @@ pub(super) fn follow_terrain<E: PhysicsEngine>(
         }
     }
     // Bodies must not stand on what is no more.
-    #[cfg(feature = "gpu")]
-    if let Some(read_back) = read_back.as_mut().filter(|_| follows_bodies) {
+    if let Some(mut requests) = requests.filter(|_| follows_bodies) {
         let chunks = grid.chunks();
-        read_back.ask(
-            state
-                .wanted
-                .numbers(count)
-                .map(|number| coord(number, chunks)),
-        );
+        let wanted = state.wanted.numbers(count);
+        requests
+            .0
+            .extend(wanted.map(|number| coord(number, chunks)));
     }
 }
 

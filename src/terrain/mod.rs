@@ -32,8 +32,6 @@ pub(crate) use lava::LavaPlanes;
 pub use ledger::{Ledger, SolidsLedger, WaterLedger};
 pub use raycast::TerrainHit;
 pub use sample::{GroundPoint, WaterPoint};
-#[cfg(all(feature = "gpu", feature = "render"))]
-pub(crate) use stream::StreamMap;
 pub(crate) use stream::StreamPatch;
 pub(crate) use volumes::StandingVolumes;
 #[cfg(feature = "io")]
@@ -133,9 +131,9 @@ pub struct Terrain {
     /// The moving water, once a water model has run.
     flow: Option<Flow>,
     /// Water of rivers, beside that in `water`.
-    streams: Vec<StreamPatch>,
+    pub(crate) streams: Vec<StreamPatch>,
     /// Counts the times that those changed.
-    stream_revision: u64,
+    pub(crate) stream_revision: u64,
     borders: Borders,
     /// An elevation of this land. Solvers count heights from it, so that they
     /// compute alike at any altitude.
@@ -540,7 +538,7 @@ impl Terrain {
     }
 
     /// Becomes what a copy of it was when it was made, and remains itself.
-    #[cfg(feature = "gpu")]
+    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "for a lost device"))]
     pub(crate) fn return_to(&mut self, mut copy: Terrain) {
         core::mem::swap(&mut copy.id, &mut self.id);
         core::mem::swap(&mut copy.tiles, &mut self.tiles);

@@ -78,44 +78,7 @@ impl StreamPatch {
     }
 }
 
-/// All rivers in one box of cells around them, row by row.
-#[cfg(all(feature = "gpu", feature = "render"))]
-#[derive(Default)]
-pub(crate) struct StreamMap {
-    /// First cell of the box, and its size in cells.
-    pub first: UVec2,
-    pub size: UVec2,
-    /// Depth (m), discharge along +X and +Z (m²/s), fresh deposit (m).
-    pub cells: Vec<Vec4>,
-}
-
 impl Terrain {
-    /// All rivers in one map, if there are any.
-    #[cfg(all(feature = "gpu", feature = "render"))]
-    pub(crate) fn stream_map(&self) -> Option<StreamMap> {
-        let first = self.streams.iter().map(|patch| patch.first);
-        let first = first.reduce(UVec2::min)?;
-        let end = self.streams.iter().map(|patch| patch.first + patch.size);
-        let size = end.reduce(UVec2::max)? - first;
-        let mut cells = vec![Vec4::ZERO; (size.x * size.y) as usize];
-        for patch in &self.streams {
-            for (place, depth) in patch.depth.iter().enumerate() {
-                let (x, y) = (place as u32 % patch.size.x, place as u32 / patch.size.x);
-                let at = patch.first + UVec2::new(x, y) - first;
-                let [x, y] = [0, 1].map(|axis| patch.velocity[axis][place] * depth);
-                cells[(at.y * size.x + at.x) as usize] +=
-                    Vec4::new(*depth, x, y, patch.fresh[place]);
-            }
-        }
-        Some(StreamMap { first, size, cells })
-    }
-
-    /// The number of the newest change of what is seen of rivers.
-    #[cfg(all(feature = "gpu", feature = "render"))]
-    pub(crate) fn stream_revision(&self) -> u64 {
-        self.stream_revision
-    }
-
     /// Depth of the water of rivers at a cell, which is beside that in
     /// [`water`](Self::water). units: m
     pub fn stream_depth(&self, x: u32, y: u32) -> f32 {

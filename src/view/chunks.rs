@@ -251,42 +251,6 @@ impl TerrainViewState {
         &self.baseline
     }
 
-    /// Chunks and the meshes of their ground.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn ground_meshes(&self) -> impl Iterator<Item = (UVec2, AssetId<Mesh>)> + '_ {
-        let pieces = self.ground.iter().enumerate();
-        pieces.map(|(number, piece)| (self.coord(number), piece.mesh.id()))
-    }
-
-    /// Chunks and the meshes of their water, where there are any.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn water_meshes(&self) -> impl Iterator<Item = (UVec2, AssetId<Mesh>)> + '_ {
-        let pieces = self.water.pieces.iter().enumerate();
-        pieces.filter_map(|(number, piece)| {
-            let mesh = piece.as_ref()?.mesh.as_ref()?;
-            Some((self.coord(number), mesh.id()))
-        })
-    }
-
-    /// The levels of detail of a chunk and of those around it.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn detail(&self, chunk: UVec2) -> super::ChunkDetail {
-        let number = chunk.y * self.chunks.x + chunk.x;
-        self.levels.detail(number as usize)
-    }
-
-    /// Says whether the GPU writes the vertices itself.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn set_painted_elsewhere(&mut self, elsewhere: bool) {
-        if self.painted_elsewhere != elsewhere {
-            self.dirty_water.extend(0..self.ground.len());
-        }
-        if self.painted_elsewhere && !elsewhere {
-            self.dirty.extend(0..self.ground.len());
-        }
-        self.painted_elsewhere = elsewhere;
-    }
-
     fn coord(&self, number: usize) -> UVec2 {
         UVec2::new(number as u32 % self.chunks.x, number as u32 / self.chunks.x)
     }
@@ -304,6 +268,42 @@ impl TerrainViewState {
             water_rebuilt: self.water_rebuilt,
             ..default()
         };
+    }
+}
+
+/// What the GPU asks when it writes the vertices itself.
+#[cfg(feature = "gpu")]
+impl TerrainViewState {
+    /// Chunks and the meshes of their ground.
+    pub(crate) fn ground_meshes(&self) -> impl Iterator<Item = (UVec2, AssetId<Mesh>)> + '_ {
+        let pieces = self.ground.iter().enumerate();
+        pieces.map(|(number, piece)| (self.coord(number), piece.mesh.id()))
+    }
+
+    /// Chunks and the meshes of their water, where there are any.
+    pub(crate) fn water_meshes(&self) -> impl Iterator<Item = (UVec2, AssetId<Mesh>)> + '_ {
+        let pieces = self.water.pieces.iter().enumerate();
+        pieces.filter_map(|(number, piece)| {
+            let mesh = piece.as_ref()?.mesh.as_ref()?;
+            Some((self.coord(number), mesh.id()))
+        })
+    }
+
+    /// The levels of detail of a chunk and of those around it.
+    pub(crate) fn detail(&self, chunk: UVec2) -> super::ChunkDetail {
+        let number = chunk.y * self.chunks.x + chunk.x;
+        self.levels.detail(number as usize)
+    }
+
+    /// Says whether the GPU writes the vertices itself.
+    pub(crate) fn set_painted_elsewhere(&mut self, elsewhere: bool) {
+        if self.painted_elsewhere != elsewhere {
+            self.dirty_water.extend(0..self.ground.len());
+        }
+        if self.painted_elsewhere && !elsewhere {
+            self.dirty.extend(0..self.ground.len());
+        }
+        self.painted_elsewhere = elsewhere;
     }
 }
 

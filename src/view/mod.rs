@@ -22,7 +22,7 @@ mod levels;
 mod liquids;
 mod loose;
 pub mod mesh;
-mod overlay;
+pub(crate) mod overlay;
 #[cfg(feature = "picking")]
 mod picking;
 mod river;

@@ -4,7 +4,7 @@ use crate::terrain::{FILM, Terrain};
 use bevy::prelude::*;
 
 /// A stream that is shallower than this is not painted. units: m
-const SEEN: f32 = 0.05;
+pub(crate) const SEEN: f32 = 0.05;
 
 /// Paints something measured over the ground. Water is not drawn meanwhile.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

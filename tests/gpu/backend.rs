@@ -60,7 +60,7 @@ fn auto_takes_no_software_adapter_and_says_so() {
     let adapter = status.adapter.clone().expect("an adapter");
     if adapter.contains("llvmpipe") {
         assert!(!status.on_gpu);
-        assert_eq!(status.missing, ["the adapter is a software one"]);
+        assert_eq!(status.missing, ["the graphics adapter is a software one"]);
     }
     // It runs all the same.
     assert!(terrain(&app).ledger().solids.moved > 0.0);
@@ -74,7 +74,7 @@ fn without_a_renderer_the_cpu_runs() {
     step(&mut app, 3);
     let status = app.world().resource::<ErosionBackendStatus>();
     assert!(!status.on_gpu);
-    assert_eq!(status.missing, ["a renderer: there is none"]);
+    assert_eq!(status.missing, ["there is no renderer"]);
     assert!(terrain(&app).ledger().solids.moved > 0.0);
 }
 

@@ -133,7 +133,7 @@ fn step(app: &mut App, steps: u32) {
 
 /// Brings everything back from the GPU.
 fn read(app: &mut App) {
-    app.world_mut().resource_mut::<Readback>().ask_everything();
+    app.world_mut().resource_mut::<Readback>().request_all();
     let steps = app.world().resource::<Time<Erosion>>().steps();
     let started = Instant::now();
     let mut cursor = bevy::ecs::message::MessageCursor::<ReadbackCompleted>::default();

@@ -1,10 +1,12 @@
 // Last pass of a batch of drops: the ground takes on the sums of their changes.
 #define_import_path bevy_erode::gpu::droplet::apply
 
-#import bevy_erode::gpu::state::{constants, AT_REST, MOVED, SOLIDS_LEFT, add_exactly, exactly, index, inside, tile_of}
-#import bevy_erode::gpu::notes::{notes, note, mark_ground}
-#import bevy_erode::gpu::ledger::enter
+#import bevy_erode::gpu::constants::{constants, GROUP, AT_REST, MOVED, SOLIDS_LEFT}
+#import bevy_erode::gpu::state::{add_exactly, exactly, index, inside, tile_of}
+#import bevy_erode::gpu::status::{status, status_word, mark_ground}
+#import bevy_erode::gpu::ledger::add_to_term
 #import bevy_erode::gpu::droplet::exact::product
+#import bevy_erode::gpu::droplet::constants::{droplet, DROPLET_SUMS}
 
 @group(0) @binding(2) var<storage, read_write> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read_write> cover: array<vec2<f32>>;
@@ -14,18 +16,18 @@ var<workgroup> changed: atomic<u32>;
 
 // Books units that were counted in two halves, and begins to count anew. In
 // pieces of so few bits that each is exact.
-fn book_units(place: u32, term: u32) {
-    let unit = constants.drops.unit;
-    let low = note(place);
-    let high = i32(note(place + 1u)) + i32(low >> 16u);
-    enter(0u, term, product(f32(low & 0xFFFFu), unit));
-    enter(0u, term, product(f32(high & 0xFFFF), product(unit, 65536.0)));
-    enter(0u, term, product(f32(high >> 16u), product(unit, 4294967296.0)));
-    atomicStore(&notes[place], 0u);
-    atomicStore(&notes[place + 1u], 0u);
+fn add_units(place: u32, term: u32) {
+    let unit = droplet.unit;
+    let low = status_word(place);
+    let high = i32(status_word(place + 1u)) + i32(low >> 16u);
+    add_to_term(0u, term, product(f32(low & 0xFFFFu), unit));
+    add_to_term(0u, term, product(f32(high & 0xFFFF), product(unit, 65536.0)));
+    add_to_term(0u, term, product(f32(high >> 16u), product(unit, 4294967296.0)));
+    atomicStore(&status[place], 0u);
+    atomicStore(&status[place + 1u], 0u);
 }
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(GROUP, GROUP)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(global_invocation_id) id: vec3<u32>,
@@ -41,8 +43,8 @@ fn main(
             // In two parts that are exact numbers, as on the CPU.
             let most = (units + 32) & ~63;
             var sum = vec2(cover[at].x, 0.0);
-            sum = add_exactly(sum, product(f32(most), constants.drops.unit));
-            sum = add_exactly(sum, product(f32(units - most), constants.drops.unit));
+            sum = add_exactly(sum, product(f32(most), droplet.unit));
+            sum = add_exactly(sum, product(f32(units - most), droplet.unit));
             let soil = select(0.0, sum.x, sum.x > 0.0);
             cover[at].x = soil;
             // What soil cannot take goes to the bedrock, which keeps a rest.
@@ -53,13 +55,13 @@ fn main(
     workgroupBarrier();
     if local == 0u {
         if all(group.xy == vec2(0u)) {
-            book_units(constants.drops.account, MOVED);
-            book_units(constants.drops.account + 2u, SOLIDS_LEFT);
+            add_units(DROPLET_SUMS, MOVED);
+            add_units(DROPLET_SUMS + 2u, SOLIDS_LEFT);
         }
         if atomicLoad(&changed) != 0u {
-            let tile = tile_of(group.xy * 16u);
+            let tile = tile_of(group.xy * GROUP);
             mark_ground(tile);
-            atomicAnd(&notes[constants.tile_states.x + tile], ~AT_REST);
+            atomicAnd(&status[constants.tile_states.x + tile], ~AT_REST);
         }
     }
 }

@@ -1,23 +1,22 @@
-// Second pass of a batch of drops: they cut and fill along their ways, in whole
+// Second pass of a batch of drops: they cut and fill along their paths, in whole
 // units, whose sums do not depend on their order. One invocation a drop.
 #define_import_path bevy_erode::gpu::droplet::exchange
 
-#import bevy_erode::gpu::state::{constants, exactly, ground_of, index, inside}
-#import bevy_erode::gpu::notes::notes
+#import bevy_erode::gpu::constants::constants
+#import bevy_erode::gpu::state::{exactly, ground_of, index, inside}
+#import bevy_erode::gpu::status::status
 #import bevy_erode::gpu::droplet::exact::{sum, less, product, quotient, number}
+#import bevy_erode::gpu::droplet::constants::{droplet, DROPLET_SUMS, SHIFT, WEIGHT_STEPS, DROPS_PER_GROUP}
 
 @group(0) @binding(2) var<storage, read> list: array<f32>;
 @group(0) @binding(3) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(4) var<storage, read> cover: array<vec2<f32>>;
 @group(0) @binding(5) var<storage, read_write> tallies: array<atomic<i32>>;
-@group(0) @binding(6) var<storage, read> ways: array<vec4<u32>>;
+@group(0) @binding(6) var<storage, read> paths: array<vec4<u32>>;
 @group(0) @binding(7) var hardness: texture_2d<f32>;
 
 // A floor below any ground.
 const ANYWHERE: f32 = -3e38;
-
-// Steps in which weights are summed up; a power of two.
-const WEIGHT_STEPS: f32 = 8388608.0;
 
 // Taken up and carried away, each in a lower and an upper half.
 var<workgroup> sums: array<atomic<u32>, 4>;
@@ -38,8 +37,7 @@ fn share_of(x: f32) -> f32 {
 // A number cut off to whole units, as on the CPU: adding 1.5 · 2²³ puts the
 // whole part into the lowest bits.
 fn whole_units(value: f32) -> i32 {
-    let shift = 12582912.0;
-    return i32(bitcast<u32>(sum(less(value, 0.5), shift)) - bitcast<u32>(shift));
+    return i32(bitcast<u32>(sum(less(value, 0.5), SHIFT)) - bitcast<u32>(SHIFT));
 }
 
 // A brush at its place.
@@ -56,13 +54,13 @@ struct Stamp {
 
 // Sum of the weights that lie in so many of the first columns and rows.
 fn steps_to(corner: vec2<i32>) -> f32 {
-    let drops = constants.drops;
+    let drops = droplet;
     let side = 2u * drops.reach + 2u;
     return list[drops.pitch * (side - 1u) + u32(corner.y) * side + u32(corner.x)];
 }
 
 fn stamp_at(at: u32, amount: f32, floor: f32) -> Stamp {
-    let drops = constants.drops;
+    let drops = droplet;
     let size = vec2<i32>(constants.size);
     let reach = i32(drops.reach);
     let middle = vec2(i32(at % constants.size.x), i32(at / constants.size.x));
@@ -84,7 +82,7 @@ fn stamp_at(at: u32, amount: f32, floor: f32) -> Stamp {
 // Stamps one cell of a brush; returns the units really added.
 fn lay_cell(stamp: Stamp, offset: vec2<u32>) -> i32 {
     let place = stamp.corner + vec2<i32>(offset);
-    let weight = list[offset.y * constants.drops.pitch + offset.x];
+    let weight = list[offset.y * droplet.pitch + offset.x];
     if weight == 0.0 || !inside(place) { return 0; }
     let cell = index(place);
     var units = 0;
@@ -99,7 +97,7 @@ fn lay_cell(stamp: Stamp, offset: vec2<u32>) -> i32 {
             // All drops of the batch that come by may take as much. Bare rock is
             // as hard as it is itself.
             let others = f32(visits_of(cell) + 8);
-            if cover[cell].x < product(product(abs(share), constants.drops.unit), others) {
+            if cover[cell].x < product(product(abs(share), droplet.unit), others) {
                 part = less(1.0, textureLoad(hardness, place, 0).x);
             }
         }
@@ -114,8 +112,8 @@ fn lay_cell(stamp: Stamp, offset: vec2<u32>) -> i32 {
 // the units really added. Four cells a turn: software devices count turns.
 fn lay(at: u32, amount: f32, floor: f32) -> i32 {
     let stamp = stamp_at(at, amount, floor);
-    let quads = constants.drops.pitch / 4u;
-    let turns = (2u * constants.drops.reach + 1u) * quads;
+    let quads = droplet.pitch / 4u;
+    let turns = (2u * droplet.reach + 1u) * quads;
     var added = 0;
     for (var i = 0u; i < turns; i++) {
         let first = vec2(i % quads * 4u, i / quads);
@@ -128,12 +126,12 @@ fn lay(at: u32, amount: f32, floor: f32) -> i32 {
 }
 
 // Lays down what a drop still carries at its end: thin layers back along its
-// way, and should they not suffice, the rest evenly over all of it.
+// path, and should they not suffice, the rest evenly over all of it.
 fn settle(drop: u32, legs: u32, carried: i32) {
-    let drops = constants.drops;
+    let drops = droplet;
     var load = carried;
     for (var leg = legs; leg > 0u && load != 0; leg--) {
-        let at = ways[leg * drops.count + drop].x;
+        let at = paths[leg * drops.count + drop].x;
         let visits = f32(max(visits_of(at), 1));
         let bound = quotient(product(drops.layer, drops.units_per_metre_at_peak), visits);
         let amount = min(number(load), bound);
@@ -142,16 +140,16 @@ fn settle(drop: u32, legs: u32, carried: i32) {
     let even = quotient(number(load), f32(legs));
     if even >= 1.0 {
         for (var leg = 1u; leg <= legs; leg++) {
-            load -= lay(ways[leg * drops.count + drop].x, even, ANYWHERE);
+            load -= lay(paths[leg * drops.count + drop].x, even, ANYWHERE);
         }
     }
     // What was cut off to whole units, so that nothing is lost.
-    atomicAdd(&tallies[ways[legs * drops.count + drop].x * 2u + 1u], load);
+    atomicAdd(&tallies[paths[legs * drops.count + drop].x * 2u + 1u], load);
 }
 
 // What a leg takes up (negative) or lays down, in units.
 fn wish(leg: vec4<u32>, load: f32, budget: f32) -> f32 {
-    let drops = constants.drops;
+    let drops = droplet;
     let fall = bitcast<f32>(leg.y);
     let lacking = less(bitcast<f32>(leg.z), load);
     let time = bitcast<f32>(leg.w);
@@ -172,26 +170,26 @@ fn wish(leg: vec4<u32>, load: f32, budget: f32) -> f32 {
     return -min(sum(loose, hard), product(down, share_of_visit));
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(DROPS_PER_GROUP)
 fn main(
     @builtin(global_invocation_id) id: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
     let drop = id.x;
-    let drops = constants.drops;
+    let drops = droplet;
     if drop < drops.count {
-        let header = ways[drop];
+        let header = paths[drop];
         let legs = header.x;
         var load = 0;
         var budget = drops.lifetime_load;
         var taken = 0u;
         for (var i = 1u; i <= legs; i++) {
-            let leg = ways[i * drops.count + drop];
+            let leg = paths[i * drops.count + drop];
             let change = wish(leg, number(load), number(budget));
             if abs(change) < 1.0 { continue; }
             var floor = ANYWHERE;
             if change < 0.0 {
-                // A cut reaches no deeper than the slope of the way goes on
+                // A cut reaches no deeper than the slope of the path goes on
                 // under the brush; lower ground beside it would become a pit.
                 floor = less(ground_at(leg.x), product(bitcast<f32>(leg.y), f32(drops.reach)));
             }
@@ -214,6 +212,6 @@ fn main(
     workgroupBarrier();
     if local < 4u {
         let part = atomicLoad(&sums[local]);
-        if part != 0u { atomicAdd(&notes[drops.account + local], part); }
+        if part != 0u { atomicAdd(&status[DROPLET_SUMS + local], part); }
     }
 }

@@ -1,10 +1,12 @@
-// First pass of a batch of drops: their ways over the frozen ground, and how
+// First pass of a batch of drops: their paths over the frozen ground, and how
 // often they come through each cell. One invocation a drop; the equations are
 // those of the module `droplet`.
 #define_import_path bevy_erode::gpu::droplet::follow
 
-#import bevy_erode::gpu::state::{constants, exactly, ground_of, index}
+#import bevy_erode::gpu::constants::constants
+#import bevy_erode::gpu::state::{exactly, ground_of, index}
 #import bevy_erode::gpu::droplet::exact::{sum, less, product, quotient, root}
+#import bevy_erode::gpu::droplet::constants::{droplet, STANDING_WATER, DROPS_PER_GROUP}
 
 // The brush, then where the drops start.
 @group(0) @binding(1) var<storage, read> list: array<f32>;
@@ -14,9 +16,7 @@
 @group(0) @binding(4) var<storage, read_write> tallies: array<atomic<i32>>;
 // For each drop how many legs it has and whether it left the land, then the
 // legs: cell, fall, capacity and duration.
-@group(0) @binding(5) var<storage, read_write> ways: array<vec4<u32>>;
-
-const STANDING_WATER: f32 = 0.01;
+@group(0) @binding(5) var<storage, read_write> paths: array<vec4<u32>>;
 
 // Height and gradient (rise per cell) of the bilinear ground.
 struct Surface {
@@ -55,10 +55,10 @@ fn visit(cell: vec2<i32>) {
     atomicAdd(&tallies[index(cell) * 2u], 1);
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(DROPS_PER_GROUP)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let drop = id.x;
-    let drops = constants.drops;
+    let drops = droplet;
     if drop >= drops.count { return; }
     let l = constants.cell_size;
     let last = vec2<f32>(constants.size - 1u);
@@ -91,7 +91,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
             let limit = max(product(drops.max_load, volume), 0.0);
             let capacity = clamp(quotient(product(fall, leg_load), leg_time), 0.0, limit);
             legs += 1u;
-            ways[legs * drops.count + drop] = vec4(
+            paths[legs * drops.count + drop] = vec4(
                 index(leg_cell),
                 bitcast<u32>(fall),
                 bitcast<u32>(capacity),
@@ -102,7 +102,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         if in_water {
             // A leg of no fall and no capacity: the drop settles here.
             legs += 1u;
-            ways[legs * drops.count + drop] = vec4(index(cell), 0u, 0u, 0u);
+            paths[legs * drops.count + drop] = vec4(index(cell), 0u, 0u, 0u);
             visit(cell);
         }
         if ended || in_water {
@@ -136,5 +136,5 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         leg_load = product(drops.capacity, remains);
         leg_time = sum(leg_time, dt);
     }
-    ways[drop] = vec4(legs, select(0u, 1u, left), 0u, 0u);
+    paths[drop] = vec4(legs, select(0u, 1u, left), 0u, 0u);
 }

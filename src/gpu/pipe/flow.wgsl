@@ -5,20 +5,24 @@
 // loads its 16 × 16 cells and two more around them.
 #define_import_path bevy_erode::gpu::pipe::flow
 
-#import bevy_erode::gpu::state::{constants, FILM, TILE, OPEN, WALL, beyond, depth_power, ground_of, index, inside}
-#import bevy_erode::gpu::notes::{notes, note, note_number, write_number, stable_share, takes_part, is_settled}
+#import bevy_erode::gpu::constants::{constants, GROUP, FILM, TILE, OPEN, WALL}
+#import bevy_erode::gpu::state::{beyond, depth_power, ground_of, index, inside}
+#import bevy_erode::gpu::status::{status, status_word, status_number, write_status, takes_part, is_settled}
+#import bevy_erode::gpu::pipe::constants::{pipe, LOST_TIME, NEVER_ALL, SPREADING, STRONGEST}
+#import bevy_erode::gpu::pipe::stable::stable_share
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;
 @group(0) @binding(4) var<storage, read> flow: array<vec2<f32>>;
 @group(0) @binding(5) var<storage, read_write> new_flow: array<vec2<f32>>;
 
-const SIDE: u32 = 20u;
-const AREA: u32 = 400u;
-// A cell that gives away all it has would come out a hair below zero.
-const NEVER_ALL: f32 = 1.000001;
-// Share of a discharge along an axis that goes to each side.
-const SPREADING: f32 = 0.6;
+// Cells along a side of what a workgroup loads, and of that without its outermost
+// ring.
+const SIDE: u32 = GROUP + 4u;
+const INNER: u32 = GROUP + 2u;
+const AREA: u32 = SIDE * SIDE;
+const INNER_AREA: u32 = INNER * INNER;
+const INVOCATIONS: u32 = GROUP * GROUP;
 
 // Ground, level and water of the cells; discharges through their east and south
 // faces, as they were and as they would like to be; and what cells can give.
@@ -58,19 +62,16 @@ fn old_faces(cell: vec2<i32>) -> vec2<f32> {
     var faces = vec2(0.0);
     if cell.y >= 0 && cell.y < size.y {
         let x = clamp(cell.x, -1, size.x - 1);
-        if x < 0 { faces.x = note_number(constants.edges.x + u32(cell.y)); }
+        if x < 0 { faces.x = status_number(constants.edges.x + u32(cell.y)); }
         else { faces.x = flow[index(vec2(x, cell.y))].x; }
     }
     if cell.x >= 0 && cell.x < size.x {
         let y = clamp(cell.y, -1, size.y - 1);
-        if y < 0 { faces.y = note_number(constants.edges.x + u32(size.y + cell.x)); }
+        if y < 0 { faces.y = status_number(constants.edges.x + u32(size.y + cell.x)); }
         else { faces.y = flow[index(vec2(cell.x, y))].y; }
     }
     return faces;
 }
-
-// No water runs stronger through a metre of width. units: m²/s
-const STRONGEST: f32 = 1e7;
 
 // The new discharge of a face before any limit. `across` are twice the old
 // discharges that cross its direction in its two cells.
@@ -80,12 +81,12 @@ fn face(share: f32, a: u32, b: u32, was: f32, before: f32, behind: f32, across: 
     let power = depth_power(h);
     let crossing = across.x + across.y;
     let size = sqrt(was * was + (crossing * crossing) * (1.0 / 16.0));
-    let calmed = was + constants.calm * share * ((before + behind) - 2.0 * was);
-    let pushed = calmed - constants.push * share * h * (level[b] - level[a]);
+    let calmed = was + pipe.calm * share * ((before + behind) - 2.0 * was);
+    let pushed = calmed - pipe.push * share * h * (level[b] - level[a]);
     let straight = max(abs(across.x) - abs(before + was), 0.0) - max(abs(across.y) - abs(was + behind), 0.0);
     let deeper = max(level[a] - ground[a], level[b] - ground[b]);
     let spread = (SPREADING * 0.5) * straight * (h / max(deeper, h));
-    let ratio = power / (power + constants.drag * share * size);
+    let ratio = power / (power + pipe.drag * share * size);
     let now = pushed * ratio + spread * (1.0 - ratio);
     return select(0.0, clamp(now, -STRONGEST, STRONGEST), depth > FILM);
 }
@@ -103,24 +104,24 @@ fn limited(wish: f32, share_before: f32, share_after: f32) -> f32 {
     return max(wish, 0.0) * share_before + min(wish, 0.0) * share_after;
 }
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(GROUP, GROUP)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_id) id: vec3<u32>,
     @builtin(local_invocation_index) number: u32,
 ) {
-    let first = vec2<i32>(group.xy * 16u) - 2;
-    let tile = group.xy * 16u / TILE;
-    let cell = vec2<i32>(group.xy * 16u + id.xy);
+    let first = vec2<i32>(group.xy * GROUP) - 2;
+    let tile = group.xy * GROUP / TILE;
+    let cell = vec2<i32>(group.xy * GROUP + id.xy);
     if number == 0u {
         // The states of the next sub-step begin here.
-        if all(group.xy % 4u == vec2(0u)) {
-            atomicStore(&notes[constants.tile_states.y + tile.y * constants.tiles.x + tile.x], 0u);
+        if all(group.xy % (TILE / GROUP) == vec2(0u)) {
+            atomicStore(&status[constants.tile_states.y + tile.y * constants.tiles.x + tile.x], 0u);
         }
         if all(group.xy == vec2(0u)) {
-            atomicStore(&notes[constants.pace.y], 0u);
-            let lost = note_number(constants.lost) + constants.dt * (1.0 - stable_share());
-            write_number(constants.lost, lost);
+            atomicStore(&status[constants.pace.y], 0u);
+            let lost = status_number(LOST_TIME) + pipe.dt * (1.0 - stable_share());
+            write_status(LOST_TIME, lost);
         }
         mode = select(select(2u, 0u, is_settled(tile)), 1u, takes_part(tile));
     }
@@ -130,16 +131,16 @@ fn main(
             // Where it is dry nothing flows any more.
             if mode_here == 2u { new_flow[index(cell)] = vec2(0.0); }
             let edges = constants.edges;
-            if cell.x == 0 { write_number(edges.y + u32(cell.y), note_number(edges.x + u32(cell.y))); }
+            if cell.x == 0 { write_status(edges.y + u32(cell.y), status_number(edges.x + u32(cell.y))); }
             if cell.y == 0 {
                 let north = constants.size.y + u32(cell.x);
-                write_number(edges.y + north, note_number(edges.x + north));
+                write_status(edges.y + north, status_number(edges.x + north));
             }
         }
         return;
     }
 
-    for (var i = number; i < AREA; i += 256u) {
+    for (var i = number; i < AREA; i += INVOCATIONS) {
         let there = first + vec2<i32>(vec2(i % SIDE, i / SIDE));
         let seen = look(there);
         ground[i] = seen.x;
@@ -151,8 +152,8 @@ fn main(
 
     let share = stable_share();
     let last = vec2<i32>(constants.size) - 1;
-    for (var i = number; i < 324u; i += 256u) {
-        let local = vec2(i % 18u, i / 18u) + 1u;
+    for (var i = number; i < INNER_AREA; i += INVOCATIONS) {
+        let local = vec2(i % INNER, i / INNER) + 1u;
         let at = local.y * SIDE + local.x;
         let there = first + vec2<i32>(local);
         var wanted = vec2(0.0);
@@ -172,14 +173,14 @@ fn main(
     }
     workgroupBarrier();
 
-    for (var i = number; i < 324u; i += 256u) {
-        let local = vec2(i % 18u, i / 18u) + 1u;
+    for (var i = number; i < INNER_AREA; i += INVOCATIONS) {
+        let local = vec2(i % INNER, i / INNER) + 1u;
         let at = local.y * SIDE + local.x;
         var part = 1.0;
         if inside(first + vec2<i32>(local)) && all(local > vec2(1u)) {
             let out = (max(wish[at].x, 0.0) - min(wish[at - 1u].x, 0.0))
                 + (max(wish[at].y, 0.0) - min(wish[at - SIDE].y, 0.0));
-            part = water[at] / max(out * (constants.per_length * share * NEVER_ALL), max(water[at], 1e-30));
+            part = water[at] / max(out * (pipe.per_length * share * NEVER_ALL), max(water[at], 1e-30));
         }
         given[at] = part;
     }
@@ -192,10 +193,10 @@ fn main(
         limited(wish[at].y, given[at], given[at + SIDE]),
     );
     if cell.x == 0 {
-        write_number(constants.edges.y + u32(cell.y), limited(wish[at - 1u].x, 1.0, given[at]));
+        write_status(constants.edges.y + u32(cell.y), limited(wish[at - 1u].x, 1.0, given[at]));
     }
     if cell.y == 0 {
         let north = limited(wish[at - SIDE].y, 1.0, given[at]);
-        write_number(constants.edges.y + constants.size.y + u32(cell.x), north);
+        write_status(constants.edges.y + constants.size.y + u32(cell.x), north);
     }
 }

@@ -2,9 +2,12 @@
 // the first, and the water takes up and drops.
 #define_import_path bevy_erode::gpu::pipe::update
 
-#import bevy_erode::gpu::state::{constants, FILM, TILE, MOVED, SETTLING, AT_REST, add_exactly, beyond, exactly, ground_of, index, inside, tile_of, wet_bits}
-#import bevy_erode::gpu::notes::{notes, note, note_number, stable_share, takes_part, is_settled, mark_ground, mark_water}
-#import bevy_erode::gpu::ledger::book
+#import bevy_erode::gpu::constants::{constants, GROUP, FILM, TILE, MOVED, SETTLING, AT_REST}
+#import bevy_erode::gpu::state::{add_exactly, beyond, exactly, ground_of, index, inside, tile_of, wet_bits}
+#import bevy_erode::gpu::status::{status, status_word, status_number, takes_part, is_settled, mark_ground, mark_water}
+#import bevy_erode::gpu::ledger::add_to_ledger
+#import bevy_erode::gpu::pipe::constants::pipe
+#import bevy_erode::gpu::pipe::stable::stable_share
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;
@@ -49,16 +52,16 @@ fn carried(given: f32, load_before: f32, load_after: f32) -> f32 {
     return max(given, 0.0) * load_before + min(given, 0.0) * load_after;
 }
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(GROUP, GROUP)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_id) id: vec3<u32>,
     @builtin(local_invocation_index) number: u32,
 ) {
-    let tile = group.xy * 16u / TILE;
+    let tile = group.xy * GROUP / TILE;
     let tile_number = tile.y * constants.tiles.x + tile.x;
-    let cell = vec2<i32>(group.xy * 16u + id.xy);
+    let cell = vec2<i32>(group.xy * GROUP + id.xy);
     if number == 0u {
         mode = select(select(2u, 0u, is_settled(tile)), 1u, takes_part(tile));
     }
@@ -72,9 +75,9 @@ fn main(
         }
         if number == 0u {
             // Only when both copies are equal may this tile rest.
-            let is_second = (note(constants.tile_states.x + tile_number) & SETTLING) != 0u;
+            let is_second = (status_word(constants.tile_states.x + tile_number) & SETTLING) != 0u;
             let rest = select(SETTLING, AT_REST, is_second);
-            atomicOr(&notes[constants.tile_states.y + tile_number], rest);
+            atomicOr(&status[constants.tile_states.y + tile_number], rest);
         }
         return;
     }
@@ -84,14 +87,14 @@ fn main(
     if inside(cell) {
         let at = index(cell);
         let share = stable_share();
-        let a = constants.per_length * share;
+        let a = pipe.per_length * share;
         let here = flow[at];
         let size = vec2<i32>(constants.size);
         var west: f32;
         var north: f32;
-        if cell.x == 0 { west = note_number(constants.edges.y + u32(cell.y)); }
+        if cell.x == 0 { west = status_number(constants.edges.y + u32(cell.y)); }
         else { west = flow[at - 1u].x; }
-        if cell.y == 0 { north = note_number(constants.edges.y + constants.size.y + u32(cell.x)); }
+        if cell.y == 0 { north = status_number(constants.edges.y + constants.size.y + u32(cell.x)); }
         else { north = flow[at - constants.size.x].y; }
         let own = load_of(cell);
         let load_west = carried(west, load_of(cell + vec2(-1, 0)), own);
@@ -112,29 +115,29 @@ fn main(
         let z_north = ground_at(cell + vec2(0, -1), 2u);
         let z_south = ground_at(cell + vec2(0, 1), 3u);
         let depth = max(max(before, after), FILM);
-        let rise = vec2(z_east - z_west, z_south - z_north) * constants.gradient;
+        let rise = vec2(z_east - z_west, z_south - z_north) * pipe.gradient;
         let tilt = rise.x * rise.x + rise.y * rise.y;
         let squares = ((west * west + here.x * here.x) + (north * north + here.y * here.y)) * 0.5;
         let steep = 1.0 + tilt;
         let inverse = squares / ((depth * depth) * steep);
-        let wave = constants.gravity * depth;
+        let wave = pipe.gravity * depth;
         atomicMax(&pace, bitcast<u32>(wave + min(inverse * steep, 4.0 * wave)));
-        let effective = min(depth, constants.full_depth);
-        let sine = max(tilt, constants.min_sine_squared * steep);
+        let effective = min(depth, pipe.full_depth);
+        let sine = max(tilt, pipe.min_sine_squared * steep);
         let around = (z_west + z_east) + (z_north + z_south);
         let curvature = around - 4.0 * z;
-        let shape = min(max(1.0 - constants.rounding * curvature, 0.0), 2.0);
+        let shape = min(max(1.0 - pipe.rounding * curvature, 0.0), 2.0);
         let wet = after > FILM;
-        let full = constants.capacity * effective * sqrt(inverse * sine) * shape;
+        let full = pipe.capacity * effective * sqrt(inverse * sine) * shape;
         let capacity = select(0.0, full, wet);
-        let fall_share = select(1.0, constants.fall_share * share, wet);
+        let fall_share = select(1.0, pipe.fall_share * share, wet);
 
         let lack = capacity - load_now;
         let fallen = max(-lack, 0.0) * fall_share;
-        let wanted = max(lack, 0.0) * constants.soil_share * share;
+        let wanted = max(lack, 0.0) * pipe.soil_share * share;
         let soil = cover[at].x;
         let taken = min(wanted, soil);
-        var cut = (wanted - taken) * constants.rock_per_soil;
+        var cut = (wanted - taken) * pipe.rock_per_soil;
         if constants.has_hardness != 0u { cut *= 1.0 - textureLoad(hardness, cell, 0).x; }
         let new_soil = exactly(exactly(soil - taken) + fallen);
         // What the soil's numbers really lost, so that nothing is made up.
@@ -153,11 +156,11 @@ fn main(
         if wet { atomicOr(&tile_state, wet_bits(vec2<u32>(cell))); }
         if cut != 0.0 || lost != 0.0 { atomicOr(&changes, GROUND_CHANGED); }
     }
-    book(group.y * groups.x + group.x, MOVED, 4u, number, sums);
-    // `book` ends with a barrier.
+    add_to_ledger(group.y * groups.x + group.x, MOVED, 4u, number, sums);
+    // `add_to_ledger` ends with a barrier.
     if number == 0u {
-        atomicMax(&notes[constants.pace.y], atomicLoad(&pace));
-        atomicOr(&notes[constants.tile_states.y + tile_number], atomicLoad(&tile_state));
+        atomicMax(&status[constants.pace.y], atomicLoad(&pace));
+        atomicOr(&status[constants.tile_states.y + tile_number], atomicLoad(&tile_state));
         mark_water(tile_number);
         if atomicLoad(&changes) != 0u {
             mark_ground(tile_number);

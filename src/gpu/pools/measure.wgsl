@@ -2,10 +2,12 @@
 // that the order does not matter.
 #define_import_path bevy_erode::gpu::pools::measure
 
-#import bevy_erode::gpu::state::{constants, index, inside}
-#import bevy_erode::gpu::notes::notes
+#import bevy_erode::gpu::constants::{constants, GROUP}
+#import bevy_erode::gpu::state::{index, inside}
+#import bevy_erode::gpu::status::status
 #import bevy_erode::gpu::pools::pool::{parents, NONE, first_of}
 #import bevy_erode::gpu::shallow_water::sheet::lacks
+#import bevy_erode::gpu::shallow_water::constants::solve
 
 // Two words a pool, the lower one first: see `restore.wgsl` for their units.
 @group(0) @binding(3) var<storage, read_write> standing: array<atomic<u32>>;
@@ -20,7 +22,7 @@ fn words(value: f32) -> vec2<u32> {
     return vec2(u32((value - high) * 4294967296.0), u32(high));
 }
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(GROUP, GROUP)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let cell = vec2<i32>(id.xy);
     if !inside(cell) || !lacks() { return; }
@@ -30,7 +32,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     // A shorter way for `restore`; others find the same root either way.
     atomicMin(&parents[at], root);
     var depth = vec2(cover[at].y, load[at].y);
-    if constants.creeps != 0u { depth = regolith[at]; }
+    if solve.creeps != 0u { depth = regolith[at]; }
     let total = depth.x + depth.y;
     if depth.x < 0.0 {
         let amount = words(-total);

@@ -2,7 +2,7 @@
 // included by passes that bind `parents`.
 #define_import_path bevy_erode::gpu::pools::pool
 
-#import bevy_erode::gpu::state::constants
+#import bevy_erode::gpu::constants::constants
 
 // For each cell one that is of the same pool; itself for the first of a pool.
 @group(0) @binding(2) var<storage, read_write> parents: array<atomic<u32>>;

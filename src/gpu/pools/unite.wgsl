@@ -2,8 +2,9 @@
 // meet, so the outcome does not depend on who comes first.
 #define_import_path bevy_erode::gpu::pools::unite
 
-#import bevy_erode::gpu::state::{constants, index, inside}
-#import bevy_erode::gpu::notes::notes
+#import bevy_erode::gpu::constants::{constants, GROUP}
+#import bevy_erode::gpu::state::{index, inside}
+#import bevy_erode::gpu::status::status
 #import bevy_erode::gpu::pools::pool::{parents, NONE, first_of}
 #import bevy_erode::gpu::shallow_water::sheet::lacks
 
@@ -24,7 +25,7 @@ fn unite(one: u32, other: u32) {
     }
 }
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(GROUP, GROUP)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let cell = vec2<i32>(id.xy);
     if !inside(cell) || !lacks() { return; }

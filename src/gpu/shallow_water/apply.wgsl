@@ -2,9 +2,10 @@
 // gives first, then bedrock, and what comes is soil.
 #define_import_path bevy_erode::gpu::shallow_water::apply
 
-#import bevy_erode::gpu::state::{constants, MOVED, AT_REST, add_exactly, exactly, index, inside, tile_of}
-#import bevy_erode::gpu::notes::{notes, mark_ground}
-#import bevy_erode::gpu::ledger::book
+#import bevy_erode::gpu::constants::{constants, GROUP, MOVED, AT_REST}
+#import bevy_erode::gpu::state::{add_exactly, exactly, index, inside, tile_of}
+#import bevy_erode::gpu::status::{status, mark_ground}
+#import bevy_erode::gpu::ledger::add_to_ledger
 #import bevy_erode::gpu::shallow_water::sheet::softened
 
 @group(0) @binding(2) var<storage, read_write> rock: array<vec2<f32>>;
@@ -14,7 +15,7 @@
 
 var<workgroup> changed: atomic<u32>;
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(GROUP, GROUP)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
@@ -42,10 +43,10 @@ fn main(
             atomicOr(&changed, 1u);
         }
     }
-    book(group.y * groups.x + group.x, MOVED, 1u, number, vec4(taken, 0.0, 0.0, 0.0));
+    add_to_ledger(group.y * groups.x + group.x, MOVED, 1u, number, vec4(taken, 0.0, 0.0, 0.0));
     if number == 0u && atomicLoad(&changed) != 0u {
-        let tile = tile_of(group.xy * 16u);
+        let tile = tile_of(group.xy * GROUP);
         mark_ground(tile);
-        atomicAnd(&notes[constants.tile_states.x + tile], ~AT_REST);
+        atomicAnd(&status[constants.tile_states.x + tile], ~AT_REST);
     }
 }

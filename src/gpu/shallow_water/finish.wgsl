@@ -1,12 +1,14 @@
-// Last pass of a solve: moves the fluid by kept and new flows, and books what
+// Last pass of a solve: moves the fluid by kept and new flows, and adds to the ledger what
 // crosses the borders. Cells that gave more than they had come out below zero,
 // and their pools make up for it.
 #define_import_path bevy_erode::gpu::shallow_water::finish
 
-#import bevy_erode::gpu::state::{constants, FILM, MOVED, AT_REST, add_exactly, index, inside, tile_of, wet_bits}
-#import bevy_erode::gpu::notes::{notes, write_number, mark_water}
-#import bevy_erode::gpu::ledger::book
+#import bevy_erode::gpu::constants::{constants, GROUP, FILM, MOVED, AT_REST}
+#import bevy_erode::gpu::state::{add_exactly, index, inside, tile_of, wet_bits}
+#import bevy_erode::gpu::status::{status, write_status, mark_water}
+#import bevy_erode::gpu::ledger::add_to_ledger
 #import bevy_erode::gpu::shallow_water::sheet::{WEST, EAST, NORTH, SOUTH, KEPT, SWEPT, rim, is_steady, allowed_over}
+#import bevy_erode::gpu::shallow_water::constants::{solve, DEFICIT}
 
 @group(0) @binding(2) var<storage, read> sheet: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> kept: array<vec2<f32>>;
@@ -28,7 +30,7 @@ fn border_share(cell: vec2<i32>) -> f32 {
     return 1.0 / max(sides, 1.0);
 }
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(GROUP, GROUP)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
@@ -36,7 +38,7 @@ fn main(
     @builtin(local_invocation_index) number: u32,
 ) {
     let cell = vec2<i32>(id.xy);
-    let creeps = constants.creeps != 0u;
+    let creeps = solve.creeps != 0u;
     var sums = vec4(0.0);
     if inside(cell) && !is_steady() {
         let at = index(cell);
@@ -75,13 +77,13 @@ fn main(
         // One by one, so that what one cell loses is what the others gain.
         depth = add_exactly(add_exactly(depth, west), -east);
         depth = add_exactly(add_exactly(depth, north), -south);
-        if depth.x < 0.0 { atomicStore(&notes[constants.lacking], 1u); }
+        if depth.x < 0.0 { atomicStore(&status[DEFICIT], 1u); }
         let gain = (west - east) + (north - south);
         atomicMax(&fastest, bitcast<u32>(abs(gain)));
-        let per_flow = 1.0 / constants.per_length;
+        let per_flow = 1.0 / solve.per_length;
         flow[at] = vec2(east, south) * per_flow;
-        if cell.x == 0 { write_number(constants.edges.x + id.y, west * per_flow); }
-        if cell.y == 0 { write_number(constants.edges.x + constants.size.y + id.x, north * per_flow); }
+        if cell.x == 0 { write_status(solve.edges + id.y, west * per_flow); }
+        if cell.y == 0 { write_status(solve.edges + constants.size.y + id.x, north * per_flow); }
         if creeps {
             regolith[at] = depth;
         } else {
@@ -92,17 +94,17 @@ fn main(
             if depth.x > FILM { atomicOr(&tile_state, wet_bits(id.xy)); }
         }
     }
-    book(group.y * groups.x + group.x, MOVED, 4u, number, sums);
+    add_to_ledger(group.y * groups.x + group.x, MOVED, 4u, number, sums);
     if number == 0u {
-        atomicMax(&notes[constants.fastest.y], atomicLoad(&fastest));
+        atomicMax(&status[solve.level_change.y], atomicLoad(&fastest));
         if atomicLoad(&moved) != 0u {
-            let tile = tile_of(group.xy * 16u);
+            let tile = tile_of(group.xy * GROUP);
             // For the pipe model, if it goes on from here.
             let states = constants.tile_states.x;
-            atomicAnd(&notes[states + tile], ~AT_REST);
-            atomicOr(&notes[states + tile], atomicLoad(&tile_state));
+            atomicAnd(&status[states + tile], ~AT_REST);
+            atomicOr(&status[states + tile], atomicLoad(&tile_state));
             let pace = 5.0 * constants.gravity * bitcast<f32>(atomicLoad(&deepest));
-            atomicMax(&notes[constants.pace.x], bitcast<u32>(pace));
+            atomicMax(&status[constants.pace.x], bitcast<u32>(pace));
             mark_water(tile);
         }
     }

@@ -1,10 +1,11 @@
 // What the passes of implicit shallow water share: border faces, which have no
 // cell of their own, and whether there is anything left to do. To be included by
-// passes that bind `notes`.
+// passes that bind `status`.
 #define_import_path bevy_erode::gpu::shallow_water::sheet
 
-#import bevy_erode::gpu::state::{constants, OPEN, WALL}
-#import bevy_erode::gpu::notes::{note, note_number, write_number}
+#import bevy_erode::gpu::constants::{constants, OPEN, WALL}
+#import bevy_erode::gpu::status::{status_word, status_number, write_status}
+#import bevy_erode::gpu::shallow_water::constants::{solve, DEFICIT}
 
 // Sides of the land.
 const WEST: u32 = 0u;
@@ -21,10 +22,10 @@ const SWEPT: u32 = 4u;
 fn fall_place(side: u32, number: u32) -> u32 {
     let size = constants.size;
     switch side {
-        case WEST: { return constants.rim + number; }
-        case EAST: { return constants.rim + size.y + number; }
-        case NORTH: { return constants.rim + 2u * size.y + number; }
-        default: { return constants.rim + 2u * size.y + size.x + number; }
+        case WEST: { return solve.border_faces + number; }
+        case EAST: { return solve.border_faces + size.y + number; }
+        case NORTH: { return solve.border_faces + 2u * size.y + number; }
+        default: { return solve.border_faces + 2u * size.y + size.x + number; }
     }
 }
 
@@ -32,26 +33,26 @@ fn fall_place(side: u32, number: u32) -> u32 {
 fn rim_place(side: u32, what: u32, number: u32) -> u32 {
     let size = constants.size;
     let first = select(number, size.y + number, side == NORTH);
-    return constants.rim + what * (size.x + size.y) + first;
+    return solve.border_faces + what * (size.x + size.y) + first;
 }
 
 fn rim(side: u32, what: u32, number: u32) -> f32 {
-    return note_number(rim_place(side, what, number));
+    return status_number(rim_place(side, what, number));
 }
 
 // Whether the solve before was the last that moved anything.
 fn is_steady() -> bool {
-    return constants.is_first == 0u && note_number(constants.fastest.x) <= constants.steady;
+    return solve.is_first == 0u && status_number(solve.level_change.x) <= solve.steady;
 }
 
 // Whether some cell gave more than it had, and its pool must make up for it.
 fn lacks() -> bool {
-    return note(constants.lacking) != 0u;
+    return status_word(DEFICIT) != 0u;
 }
 
 // To what depth water softens the ground. units: m
 fn softened(water: f32, hardness: f32) -> f32 {
-    return min(water, constants.regolith_depth * (1.0 - hardness));
+    return min(water, solve.regolith_depth * (1.0 - hardness));
 }
 
 // What a border allows of a flow; `outward` is +1 or -1. Its cell gives no more

@@ -2,9 +2,11 @@
 // sets out anew, without any swing.
 #define_import_path bevy_erode::gpu::shallow_water::soften
 
-#import bevy_erode::gpu::state::{constants, AT_REST, add_exactly, exactly, index, inside, tile_of}
-#import bevy_erode::gpu::notes::{notes, write_number, mark_ground, mark_water}
+#import bevy_erode::gpu::constants::{constants, GROUP, AT_REST}
+#import bevy_erode::gpu::state::{add_exactly, exactly, index, inside, tile_of}
+#import bevy_erode::gpu::status::{status, write_status, mark_ground, mark_water}
 #import bevy_erode::gpu::shallow_water::sheet::softened
+#import bevy_erode::gpu::shallow_water::constants::solve
 
 @group(0) @binding(2) var<storage, read_write> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read_write> cover: array<vec2<f32>>;
@@ -13,7 +15,7 @@
 @group(0) @binding(6) var<storage, read_write> creep: array<vec2<f32>>;
 @group(0) @binding(7) var hardness: texture_2d<f32>;
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(GROUP, GROUP)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let cell = vec2<i32>(id.xy);
     if !inside(cell) { return; }
@@ -27,7 +29,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         rock[at] = add_exactly(rock[at], fallen - exactly(raised - soil));
         load[at].x = 0.0;
         let tile = tile_of(id.xy);
-        atomicAnd(&notes[constants.tile_states.x + tile], ~AT_REST);
+        atomicAnd(&status[constants.tile_states.x + tile], ~AT_REST);
         mark_ground(tile);
         mark_water(tile);
     }
@@ -35,6 +37,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if constants.has_hardness != 0u { hard = textureLoad(hardness, cell, 0).x; }
     regolith[at] = vec2(softened(cover[at].y, hard), 0.0);
     creep[at] = vec2(0.0);
-    if cell.x == 0 { write_number(constants.edges.x + id.y, 0.0); }
-    if cell.y == 0 { write_number(constants.edges.x + constants.size.y + id.x, 0.0); }
+    if cell.x == 0 { write_status(solve.edges + id.y, 0.0); }
+    if cell.y == 0 { write_status(solve.edges + constants.size.y + id.x, 0.0); }
 }

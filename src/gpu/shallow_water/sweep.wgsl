@@ -4,9 +4,10 @@
 // and go back.
 #define_import_path bevy_erode::gpu::shallow_water::sweep
 
-#import bevy_erode::gpu::state::constants
-#import bevy_erode::gpu::notes::{notes, note_number, write_number}
+#import bevy_erode::gpu::constants::constants
+#import bevy_erode::gpu::status::{status, status_number, write_status}
 #import bevy_erode::gpu::shallow_water::sheet::{WEST, EAST, NORTH, SOUTH, CONDUCTANCE, KEPT, SWEPT, fall_place, rim, rim_place, is_steady}
+#import bevy_erode::gpu::shallow_water::constants::{solve, LINES}
 
 @group(0) @binding(2) var<storage, read> sheet: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> conductance: array<vec2<f32>>;
@@ -16,15 +17,12 @@
 // Of each face: how its flow depends on that of the next one.
 @group(0) @binding(6) var<storage, read_write> shares: array<f32>;
 
-// Lines of a workgroup.
-const LINES: u32 = 32u;
-
 // What the right sides found.
 var<workgroup> right_sides: array<vec2<f32>, LINES>;
 var<workgroup> right_flows: array<f32, LINES>;
 
 fn by_columns() -> bool {
-    return constants.by_columns != 0u;
+    return solve.by_columns != 0u;
 }
 
 // The side that a line begins at.
@@ -45,15 +43,15 @@ fn conductance_of(line: u32, k: u32) -> f32 {
 
 // Fall of the old level over the face before cell k.
 fn fall_of(line: u32, k: u32, cells: u32) -> f32 {
-    if k == 0u { return note_number(fall_place(first_side(), line)); }
-    if k == cells { return note_number(fall_place(select(EAST, SOUTH, by_columns()), line)); }
+    if k == 0u { return status_number(fall_place(first_side(), line)); }
+    if k == cells { return status_number(fall_place(select(EAST, SOUTH, by_columns()), line)); }
     return sheet[cell_of(line, k - 1u)].x - sheet[cell_of(line, k)].x;
 }
 
 // Share of a face's flow, and what it has without the next one.
 fn store(line: u32, k: u32, flow: f32) {
     if k == 0u {
-        write_number(rim_place(first_side(), SWEPT, line), flow);
+        write_status(rim_place(first_side(), SWEPT, line), flow);
     } else if by_columns() {
         swept[cell_of(line, k - 1u)].y = flow;
     } else {
@@ -79,7 +77,7 @@ fn push_of(line: u32, k: u32) -> f32 {
     if x == 0u { west = rim(WEST, KEPT, y); } else { west = kept[at - 1u].x; }
     if y == 0u { north = rim(NORTH, KEPT, x); } else { north = kept[at - constants.size.x].y; }
     var push = (west - own.x) + (north - own.y);
-    if constants.is_second != 0u {
+    if solve.is_second != 0u {
         let flow = swept[at];
         if columns {
             if x == 0u { push += rim(WEST, SWEPT, y) - flow.x; } else { push += swept[at - 1u].x - flow.x; }

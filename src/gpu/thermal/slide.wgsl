@@ -1,16 +1,16 @@
 // Second pass of thermal weathering: bedrock breaks, and soil comes and goes.
 #define_import_path bevy_erode::gpu::thermal::slide
 
-#import bevy_erode::gpu::state::{constants, MOVED, AT_REST, add_exactly, index, inside, tile_of}
-#import bevy_erode::gpu::notes::{notes, note, mark_ground}
-#import bevy_erode::gpu::ledger::book
+#import bevy_erode::gpu::constants::{constants, GROUP, MOVED, AT_REST}
+#import bevy_erode::gpu::state::{add_exactly, index, inside, tile_of}
+#import bevy_erode::gpu::status::{status, status_word, mark_ground}
+#import bevy_erode::gpu::ledger::add_to_ledger
+#import bevy_erode::gpu::thermal::constants::{thermal, HIGH, PER_DIAGONAL, QUANTUM_SHARE, SMALLEST}
 
 @group(0) @binding(2) var<storage, read_write> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read_write> cover: array<vec2<f32>>;
 @group(0) @binding(4) var<storage, read> slides: array<vec2<f32>>;
 @group(0) @binding(5) var hardness: texture_2d<f32>;
-
-const HIGH: f32 = 1e30;
 
 var<workgroup> changed: atomic<u32>;
 
@@ -23,20 +23,20 @@ fn slide_at(cell: vec2<i32>) -> vec2<f32> {
 // The step in which flows are counted: the last place of the deepest soil, and
 // one more in reserve.
 fn quantum() -> f32 {
-    let deepest = max(bitcast<f32>(note(constants.deepest.x)), 1.1754944e-38);
+    let deepest = max(bitcast<f32>(status_word(thermal.deepest.x)), SMALLEST);
     let power = bitcast<f32>(bitcast<u32>(deepest) & 0x7F800000u);
-    return max(power * 4.7683716e-7, 1.1754944e-38);
+    return max(power * QUANTUM_SHARE, SMALLEST);
 }
 
 // The flow from a neighbor into this cell, rounded to whole quanta.
-fn inflow(here: vec2<f32>, there: vec2<f32>, rest: f32, share: f32, quantum: f32) -> f32 {
+fn inflow(here: vec2<f32>, there: vec2<f32>, stable: f32, share: f32, quantum: f32) -> f32 {
     let rise = there.y - here.y;
-    let excess = rise - min(max(rise, -rest), rest);
+    let excess = rise - min(max(rise, -stable), stable);
     let loose = select(here.x, there.x, excess > 0.0);
     return round(loose * excess * share / quantum) * quantum;
 }
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(GROUP, GROUP)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
@@ -45,7 +45,7 @@ fn main(
 ) {
     let cell = vec2<i32>(id.xy);
     if number == 0u && all(group.xy == vec2(0u)) {
-        atomicStore(&notes[constants.deepest.y], 0u);
+        atomicStore(&status[thermal.deepest.y], 0u);
     }
     var broken = 0.0;
     if inside(cell) {
@@ -62,33 +62,33 @@ fn main(
 
         let lowest_axis = min(min(w.y, e.y), min(n.y, s.y));
         let lowest_diagonal = min(min(nw.y, se.y), min(ne.y, sw.y));
-        let fall = max(here.y - lowest_axis, (here.y - lowest_diagonal) * 0.70710678);
+        let fall = max(here.y - lowest_axis, (here.y - lowest_diagonal) * PER_DIAGONAL);
         var soil = cover[at].x;
-        broken = max(fall - constants.rock_rest, 0.0) * constants.breaking;
+        broken = max(fall - thermal.rock_stable, 0.0) * thermal.breaking;
         if broken > 0.0 {
-            broken *= constants.shelter / (constants.shelter + soil);
+            broken *= thermal.shelter / (thermal.shelter + soil);
             if constants.has_hardness != 0u { broken *= 1.0 - textureLoad(hardness, cell, 0).x; }
             rock[at] = add_exactly(rock[at], -broken);
             soil += broken;
         }
 
         let step = quantum();
-        let rest = constants.rest;
-        let share = constants.share;
-        let along = (inflow(here, e, rest.x, share.x, step) + inflow(here, w, rest.x, share.x, step))
-            + (inflow(here, s, rest.x, share.x, step) + inflow(here, n, rest.x, share.x, step));
-        let across = (inflow(here, se, rest.y, share.y, step) + inflow(here, nw, rest.y, share.y, step))
-            + (inflow(here, sw, rest.y, share.y, step) + inflow(here, ne, rest.y, share.y, step));
+        let stable = thermal.stable;
+        let share = thermal.share;
+        let along = (inflow(here, e, stable.x, share.x, step) + inflow(here, w, stable.x, share.x, step))
+            + (inflow(here, s, stable.x, share.x, step) + inflow(here, n, stable.x, share.x, step));
+        let across = (inflow(here, se, stable.y, share.y, step) + inflow(here, nw, stable.y, share.y, step))
+            + (inflow(here, sw, stable.y, share.y, step) + inflow(here, ne, stable.y, share.y, step));
         let gain = along + across;
         if broken != 0.0 || gain != 0.0 {
             cover[at].x = max(soil + gain, 0.0);
             atomicOr(&changed, 1u);
         }
     }
-    book(group.y * groups.x + group.x, MOVED, 1u, number, vec4(broken, 0.0, 0.0, 0.0));
+    add_to_ledger(group.y * groups.x + group.x, MOVED, 1u, number, vec4(broken, 0.0, 0.0, 0.0));
     if number == 0u && atomicLoad(&changed) != 0u {
-        let tile = tile_of(group.xy * 16u);
+        let tile = tile_of(group.xy * GROUP);
         mark_ground(tile);
-        atomicAnd(&notes[constants.tile_states.x + tile], ~AT_REST);
+        atomicAnd(&status[constants.tile_states.x + tile], ~AT_REST);
     }
 }

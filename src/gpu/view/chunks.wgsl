@@ -1,29 +1,17 @@
 // What the passes that draw know of a chunk.
 #define_import_path bevy_erode::gpu::view::chunks
 
-#import bevy_erode::gpu::state::{constants, TILE}
-#import bevy_erode::gpu::notes::note
+#import bevy_erode::gpu::constants::{constants, TILE}
+#import bevy_erode::gpu::status::status_word
+#import bevy_erode::gpu::view::constants::Chunk
 
-struct Chunk {
-    // Where its vertices begin in the slab, and how many they are.
-    first_vertex: u32,
-    vertices: u32,
-    // Its first cell, and its quads along x and y.
-    cell: vec2<u32>,
-    quads: vec2<u32>,
-    // Levels of detail, four bits each: its own, west, east, north and south;
-    // then the corners north-west, north-east, south-west, south-east.
-    edges: u32,
-    corners: u32,
-}
-
-// Whether anything changed in a chunk or next to it since it was last painted.
+// Whether anything changed in a chunk or next to it since it was last drawn.
 fn is_changed(chunk: Chunk) -> bool {
     let tile = vec2<i32>(chunk.cell / TILE);
     var changed = 0u;
     for (var y = max(tile.y - 1, 0); y <= min(tile.y + 1, i32(constants.tiles.y) - 1); y++) {
         for (var x = max(tile.x - 1, 0); x <= min(tile.x + 1, i32(constants.tiles.x) - 1); x++) {
-            changed |= note(constants.repaint + u32(y) * constants.tiles.x + u32(x));
+            changed |= status_word(constants.redraw + u32(y) * constants.tiles.x + u32(x));
         }
     }
     return changed != 0u;

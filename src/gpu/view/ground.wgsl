@@ -3,34 +3,13 @@
 // level of detail will do.
 #define_import_path bevy_erode::gpu::view::ground
 
-#import bevy_erode::gpu::state::{constants, FILM, index}
-#import bevy_erode::gpu::view::chunks::{Chunk, is_changed}
+#import bevy_erode::gpu::constants::{constants, FILM}
+#import bevy_erode::gpu::state::index
+#import bevy_erode::gpu::view::chunks::is_changed
 #import bevy_erode::gpu::view::streams::stream_at
-#import bevy_erode::view::colors::{Palette, Spot, hollow, paint, ramp, variation, wetness}
-
-struct Look {
-    // Where things lie in a vertex, and how long it is. units: words
-    stride: u32,
-    position: u32,
-    normal: u32,
-    layers: u32,
-    color: u32,
-    // 0 ground, 1 change, 2 depth, 3 velocity, 4 discharge, 5 sediment, 6 river.
-    overlay: u32,
-    // Whether all chunks are to be painted, changed or not.
-    all: u32,
-    // What the overlay shows in full color, in its unit.
-    range: f32,
-    palette: Palette,
-    // Steps of the overlay's colors, in sRGB.
-    stops: array<vec4<f32>, 5>,
-    // First cell and size of the box that rivers are in.
-    rivers: vec4<u32>,
-}
-
-// More than any deposit: the stream itself. Shallower ones are not shown.
-const STREAM: f32 = 3.0e38;
-const SEEN_STREAM: f32 = 0.05;
+#import bevy_erode::gpu::view::constants::{Chunk, VERTICES_PER_GROUP}
+#import bevy_erode::gpu::view::ground_look::{look, SEEN_STREAM, STREAM}
+#import bevy_erode::view::colors::{Spot, hollow, paint, ramp, variation, wetness}
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;
@@ -39,7 +18,6 @@ const SEEN_STREAM: f32 = 0.05;
 @group(0) @binding(7) var<storage, read> before: array<f32>;
 @group(0) @binding(8) var<storage, read> chunks: array<Chunk>;
 @group(0) @binding(9) var<storage, read_write> vertices: array<f32>;
-@group(0) @binding(10) var<uniform> look: Look;
 
 fn height(cell: vec2<i32>) -> f32 {
     let at = index(cell);
@@ -85,10 +63,10 @@ fn overlaid(base: vec3<f32>, cell: vec2<i32>, change: f32) -> vec3<f32> {
     return mix(gray, linear(color), ramp(measured, 0.0, 0.002 * look.range));
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(VERTICES_PER_GROUP)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) number: u32) {
     let chunk = chunks[group.y];
-    let vertex = group.x * 64u + number;
+    let vertex = group.x * VERTICES_PER_GROUP + number;
     if vertex >= chunk.vertices || look.all == 0u && !is_changed(chunk) { return; }
     let at = (chunk.first_vertex + vertex) * look.stride;
     let position = at + look.position;

@@ -4,15 +4,30 @@
 //! changes its level of detail or the view's colors change, and nothing is read
 //! back to draw.
 
+mod constants;
+mod streams;
+
 use super::{
-    backend::GpuControl,
-    executor::{Executor, filled, run_orders, texture},
-    passes::{Pass, Passes, Source},
+    constants::Surroundings,
+    control::GpuControl,
+    executor::{Executor, bind_groups, encode, run_commands},
+    frame_plan::FrameConstants,
+    pass::{
+        Access::{Read, ReadWrite},
+        Binding::{Given, State, Status},
+        GivenKind, GivenSlot, LIST, Pass, PassModule, Pipelines,
+        Plane::{Cover, Flow, Load, Rock},
+        shader_file,
+    },
+    terrain_buffers::{filled, texture},
 };
 use crate::{
+    backend::StepDevice,
     schedule::ErosionSystems,
-    terrain::{StreamMap, Terrain},
-    view::{Overlay, TerrainView, TerrainViewState, WaterView, colors::PaletteUniform},
+    terrain::Terrain,
+    view::{
+        ChunkDetail, Overlay, TerrainView, TerrainViewState, WaterView, colors::PaletteUniform,
+    },
 };
 use bevy::{
     core_pipeline::schedule::camera_driver,
@@ -22,75 +37,101 @@ use bevy::{
     prelude::*,
     render::{
         ExtractSchedule, MainWorld, RenderApp,
-        diagnostic::RecordDiagnostics,
         mesh::{
             RenderMesh,
             allocator::{MeshAllocator, MeshAllocatorSettings},
         },
         render_asset::RenderAssets,
         render_resource::{
-            BindingResource, Buffer, BufferId, BufferUsages, ComputePassDescriptor, PipelineCache,
-            ShaderType, TextureFormat, TextureView,
-            encase::{self, internal::WriteInto},
+            BindingResource, Buffer, BufferId, BufferUsages, PipelineCache, ShaderType,
+            TextureFormat, TextureView, encase,
         },
         renderer::{RenderContext, RenderDevice, RenderGraph, RenderQueue},
     },
 };
+use constants::{
+    CONSTANTS, Chunk, GROUND_LOOK, GroundLook, VERTICES_PER_GROUP, WATER_LOOK, WaterLook,
+};
 use std::sync::Arc;
+use streams::StreamMap;
 
-/// Vertices of a workgroup.
-const GROUP: u32 = 64;
+/// The ground as it was at the start.
+static BEFORE: GivenSlot = GivenSlot {
+    label: "erosion ground before",
+    kind: GivenKind::Buffer,
+    bytes_per_cell: 4,
+};
 
-/// Frames for which everything is painted after a mesh or the colors changed:
-/// a mesh takes a frame or two to get to the GPU.
-const REPAINTS: u32 = 4;
+/// Rivers, which the host runs: depth, discharge and fresh deposits.
+static STREAMS: GivenSlot = GivenSlot {
+    label: "erosion rivers",
+    kind: GivenKind::Texture,
+    bytes_per_cell: 0,
+};
 
-/// How the ground is painted; `ground.wgsl` says what it means.
-#[derive(ShaderType, Clone, Copy, Debug, Default, PartialEq)]
-struct GroundLook {
-    stride: u32,
-    position: u32,
-    normal: u32,
-    layers: u32,
-    color: u32,
-    overlay: u32,
-    all: u32,
-    range: f32,
-    palette: PaletteUniform,
-    stops: [Vec4; 5],
-    rivers: UVec4,
-}
+/// A slab of meshes.
+static VERTICES: GivenSlot = GivenSlot {
+    label: "erosion vertices",
+    kind: GivenKind::Buffer,
+    bytes_per_cell: 0,
+};
 
-/// How water is painted; `water.wgsl` says what it means.
-#[derive(ShaderType, Clone, Copy, Debug, Default, PartialEq)]
-struct WaterLook {
-    stride: u32,
-    position: u32,
-    normal: u32,
-    load: u32,
-    velocity: u32,
-    all: u32,
-    thinnest: f32,
-    spare: f32,
-    rivers: UVec4,
-}
+static GROUND: Pass = Pass {
+    label: "erosion/view/ground",
+    shader: shader_file!("ground.wgsl"),
+    bindings: &[
+        (Status, ReadWrite),
+        (State(Rock), Read),
+        (State(Cover), Read),
+        (State(Load), Read),
+        (State(Flow), Read),
+        (Given(&STREAMS), Read),
+        (Given(&BEFORE), Read),
+        (Given(&LIST), Read),
+        (Given(&VERTICES), ReadWrite),
+    ],
+    constants: Some(GroundLook::min_size),
+};
 
-/// A chunk's mesh, and what it shows.
+static WATER: Pass = Pass {
+    label: "erosion/view/water",
+    shader: shader_file!("water.wgsl"),
+    bindings: &[
+        (Status, ReadWrite),
+        (State(Rock), Read),
+        (State(Cover), Read),
+        (State(Load), Read),
+        (State(Flow), Read),
+        (Given(&STREAMS), Read),
+        (Given(&LIST), Read),
+        (Given(&VERTICES), ReadWrite),
+    ],
+    constants: Some(WaterLook::min_size),
+};
+
+pub(super) static MODULE: PassModule = PassModule {
+    passes: &[&GROUND, &WATER],
+    libraries: &[shader_file!("chunks.wgsl"), shader_file!("streams.wgsl")],
+    constants: &[&CONSTANTS, &GROUND_LOOK, &WATER_LOOK],
+    twins: |_| {},
+};
+
+/// Frames for which everything is drawn after a mesh or the colors changed: a mesh
+/// takes a frame or two to get to the GPU.
+const REDRAWS: u32 = 4;
+
+/// A chunk's mesh, and what it shows; where its vertices lie is not known yet.
 #[derive(Clone, Copy)]
-struct Chunk {
+struct ChunkMesh {
     mesh: AssetId<Mesh>,
-    /// First cell, and quads along x and y.
-    cell: UVec2,
-    quads: UVec2,
-    /// Levels of detail; `chunks.wgsl` says how they are packed.
-    levels: [u32; 2],
+    chunk: Chunk,
 }
 
-/// What is to be painted.
+/// What is to be drawn, as the main world knows it.
 #[derive(Resource, Default)]
-struct Canvas {
-    ground: Vec<Chunk>,
-    water: Vec<Chunk>,
+struct ChunksToDraw {
+    ground: Vec<ChunkMesh>,
+    water: Vec<ChunkMesh>,
     ground_look: GroundLook,
     water_look: WaterLook,
     /// The ground as it was at the start, when the GPU does not have it yet.
@@ -103,13 +144,13 @@ struct Canvas {
     terrain: u64,
     /// Meshes of ground and of water built so far.
     rebuilt: [u64; 2],
-    repaints: u32,
+    redraws: u32,
 }
 
 pub(super) fn build(app: &mut App, schedule: InternedScheduleLabel) {
-    app.init_resource::<Canvas>().add_systems(
+    app.init_resource::<ChunksToDraw>().add_systems(
         schedule,
-        plan_painting
+        plan_drawing
             .after(ErosionSystems::Output)
             .run_if(resource_exists::<TerrainViewState>),
     );
@@ -117,6 +158,7 @@ pub(super) fn build(app: &mut App, schedule: InternedScheduleLabel) {
 
 /// In the render world, once there is a device.
 pub(super) fn finish(app: &mut App) {
+    crate::shaders::load(app);
     let limits = app.world().get_resource::<RenderDevice>();
     let largest = limits.map(|device| device.limits().max_storage_buffer_binding_size);
     let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
@@ -133,71 +175,90 @@ pub(super) fn finish(app: &mut App) {
         settings.large_threshold = settings.large_threshold.min(settings.max_slab_size);
     }
     render_app
-        .init_resource::<Easel>()
-        .add_systems(ExtractSchedule, carry_canvas)
-        .add_systems(RenderGraph, paint.after(run_orders).before(camera_driver));
+        .init_resource::<ExtractedChunks>()
+        .add_systems(ExtractSchedule, extract_chunks)
+        .add_systems(
+            RenderGraph,
+            write_vertices.after(run_commands).before(camera_driver),
+        );
 }
 
-/// Notes what is to be painted, and lets the view know that it is.
-fn plan_painting(
+/// Collects what is to be drawn, and lets the view know that it is.
+fn plan_drawing(
     control: Res<GpuControl>,
     terrain: Option<Res<Terrain>>,
     view: Res<TerrainView>,
     water_view: Res<WaterView>,
     mut state: ResMut<TerrainViewState>,
-    mut canvas: ResMut<Canvas>,
+    mut chunks: ResMut<ChunksToDraw>,
 ) {
     let terrain = terrain.filter(|_| control.is_running() && !view.before);
     state.set_painted_elsewhere(terrain.is_some());
-    canvas.ground.clear();
-    canvas.water.clear();
+    chunks.ground.clear();
+    chunks.water.clear();
     let Some(terrain) = terrain else {
-        canvas.terrain = 0;
-        canvas.before = None;
+        chunks.terrain = 0;
+        chunks.before = None;
         return;
     };
     let grid = terrain.grid();
     let chunk = |(chunk, mesh): (UVec2, AssetId<Mesh>)| {
         let (cell, last) = grid.chunk_cells(chunk);
-        Chunk {
-            mesh,
+        let [edges, corners] = packed(&state.detail(chunk));
+        let chunk = Chunk {
             cell,
             quads: last - cell,
-            levels: state.detail(chunk).packed(),
-        }
+            edges,
+            corners,
+            ..Chunk::default()
+        };
+        ChunkMesh { mesh, chunk }
     };
-    canvas.ground.extend(state.ground_meshes().map(chunk));
-    canvas.water.extend(state.water_meshes().map(chunk));
-    let is_new = canvas.terrain != terrain.id.get();
-    if is_new || canvas.stream_revision != terrain.stream_revision() {
-        canvas.stream_revision = terrain.stream_revision();
-        let map = terrain.stream_map().unwrap_or_default();
-        canvas.rivers = UVec4::new(map.first.x, map.first.y, map.size.x, map.size.y);
-        canvas.streams = Some(map);
-        canvas.repaints = canvas.repaints.max(1);
+    chunks.ground.extend(state.ground_meshes().map(chunk));
+    chunks.water.extend(state.water_meshes().map(chunk));
+    let is_new = chunks.terrain != terrain.id.get();
+    if is_new || chunks.stream_revision != terrain.stream_revision {
+        chunks.stream_revision = terrain.stream_revision;
+        let map = StreamMap::new(&terrain).unwrap_or_default();
+        chunks.rivers = UVec4::new(map.first.x, map.first.y, map.size.x, map.size.y);
+        chunks.streams = Some(map);
+        chunks.redraws = chunks.redraws.max(1);
     }
     let ground_look = GroundLook {
-        rivers: canvas.rivers,
+        rivers: chunks.rivers,
         ..look_of(&view, &state)
     };
     let water_look = WaterLook {
         thinnest: water_view.thinnest,
-        rivers: canvas.rivers,
+        rivers: chunks.rivers,
         ..WaterLook::default()
     };
     let rebuilt = [state.rebuilt(), state.water_rebuilt()];
     if is_new {
-        canvas.terrain = terrain.id.get();
-        canvas.before = Some(state.baseline().ground.clone());
-        canvas.repaints = REPAINTS;
+        chunks.terrain = terrain.id.get();
+        chunks.before = Some(state.baseline().ground.clone());
+        chunks.redraws = REDRAWS;
     }
-    let known = (canvas.ground_look, canvas.water_look, canvas.rebuilt);
+    let known = (chunks.ground_look, chunks.water_look, chunks.rebuilt);
     if known != (ground_look, water_look, rebuilt) {
-        canvas.ground_look = ground_look;
-        canvas.water_look = water_look;
-        canvas.rebuilt = rebuilt;
-        canvas.repaints = REPAINTS;
+        chunks.ground_look = ground_look;
+        chunks.water_look = water_look;
+        chunks.rebuilt = rebuilt;
+        chunks.redraws = REDRAWS;
     }
+}
+
+/// Four bits a level: own, west, east, north, south; and the corners.
+fn packed(detail: &ChunkDetail) -> [u32; 2] {
+    let pack = |levels: &[u8]| {
+        let bits = levels.iter().rev();
+        bits.fold(0, |packed, level| packed << 4 | u32::from(*level))
+    };
+    let [west, east, north, south] = detail.edges;
+    [
+        pack(&[detail.own, west, east, north, south]),
+        pack(&detail.corners),
+    ]
 }
 
 fn look_of(view: &TerrainView, state: &TerrainViewState) -> GroundLook {
@@ -216,40 +277,40 @@ fn look_of(view: &TerrainView, state: &TerrainViewState) -> GroundLook {
     }
 }
 
-/// The render world's side: what to paint, and on what.
+/// The same in the render world.
 #[derive(Resource, Default)]
-struct Easel {
-    ground: Vec<Chunk>,
-    water: Vec<Chunk>,
+struct ExtractedChunks {
+    ground: Vec<ChunkMesh>,
+    water: Vec<ChunkMesh>,
     ground_look: GroundLook,
     water_look: WaterLook,
     before: Option<Buffer>,
     streams: Option<TextureView>,
 }
 
-fn carry_canvas(
+fn extract_chunks(
     mut main: ResMut<MainWorld>,
-    mut easel: ResMut<Easel>,
+    mut extracted: ResMut<ExtractedChunks>,
     device: Res<RenderDevice>,
     queue: Res<RenderQueue>,
 ) {
-    let mut canvas = main.resource_mut::<Canvas>();
-    easel.ground.clone_from(&canvas.ground);
-    easel.water.clone_from(&canvas.water);
-    let all = (canvas.repaints > 0).into();
-    easel.ground_look = GroundLook {
+    let mut chunks = main.resource_mut::<ChunksToDraw>();
+    extracted.ground.clone_from(&chunks.ground);
+    extracted.water.clone_from(&chunks.water);
+    let all = (chunks.redraws > 0).into();
+    extracted.ground_look = GroundLook {
         all,
-        ..canvas.ground_look
+        ..chunks.ground_look
     };
-    easel.water_look = WaterLook {
+    extracted.water_look = WaterLook {
         all,
-        ..canvas.water_look
+        ..chunks.water_look
     };
-    canvas.repaints = canvas.repaints.saturating_sub(1);
-    if let Some(before) = canvas.before.take() {
+    chunks.redraws = chunks.redraws.saturating_sub(1);
+    if let Some(before) = chunks.before.take() {
         let bytes: Vec<u8> = before.iter().flat_map(|z| z.to_le_bytes()).collect();
-        let label = "erosion ground before";
-        easel.before = Some(filled(
+        let label = BEFORE.label;
+        extracted.before = Some(filled(
             &device,
             &queue,
             label,
@@ -257,12 +318,12 @@ fn carry_canvas(
             &bytes,
         ));
     }
-    if let Some(map) = canvas.streams.take() {
+    if let Some(map) = chunks.streams.take() {
         let numbers = map.cells.iter().flat_map(Vec4::to_array);
         let bytes: Vec<u8> = numbers.flat_map(f32::to_le_bytes).collect();
         let format = TextureFormat::Rgba32Float;
-        let label = "erosion rivers";
-        easel.streams = Some(texture(&device, &queue, label, format, map.size, &bytes));
+        let label = STREAMS.label;
+        extracted.streams = Some(texture(&device, &queue, label, format, map.size, &bytes));
     }
 }
 
@@ -270,13 +331,12 @@ fn carry_canvas(
 struct Slab {
     buffer: Buffer,
     layout: MeshVertexBufferLayoutRef,
-    /// First vertex, vertices, and what the chunk is.
-    chunks: Vec<[u32; 8]>,
+    chunks: Vec<Chunk>,
 }
 
 /// Sorts chunks by the buffers that their vertices lie in.
 fn slabs(
-    chunks: &[Chunk],
+    chunks: &[ChunkMesh],
     allocator: &MeshAllocator,
     meshes: &RenderAssets<RenderMesh>,
 ) -> HashMap<BufferId, Slab> {
@@ -291,105 +351,87 @@ fn slabs(
             layout: mesh.layout.clone(),
             chunks: Vec::new(),
         });
-        let [edges, corners] = chunk.levels;
-        slab.chunks.push([
-            slice.range.start,
-            mesh.vertex_count,
-            chunk.cell.x,
-            chunk.cell.y,
-            chunk.quads.x,
-            chunk.quads.y,
-            edges,
-            corners,
-        ]);
+        slab.chunks.push(Chunk {
+            first_vertex: slice.range.start,
+            vertices: mesh.vertex_count,
+            ..chunk.chunk
+        });
     }
     slabs
 }
 
 /// Writes the vertices.
-fn paint(
+fn write_vertices(
     mut context: RenderContext,
     queue: Res<RenderQueue>,
     cache: Res<PipelineCache>,
-    passes: Option<Res<Passes>>,
-    easel: Res<Easel>,
+    pipelines: Option<Res<Pipelines>>,
+    extracted: Res<ExtractedChunks>,
     executor: Res<Executor>,
     allocator: Res<MeshAllocator>,
     meshes: Res<RenderAssets<RenderMesh>>,
 ) {
-    let (Some(passes), Some(buffers)) = (passes, executor.buffers()) else {
+    let (Some(pipelines), Some(buffers)) = (pipelines, executor.buffers()) else {
         return;
     };
-    let (Some(before), Some(streams)) = (&easel.before, &easel.streams) else {
+    let (Some(before), Some(streams)) = (&extracted.before, &extracted.streams) else {
         return;
     };
     let device = context.render_device().clone();
+    let mut constants = FrameConstants::new(&device);
+    let terrain = constants.push(&buffers.constants(&Surroundings::default()));
+    let mut draws = Vec::new();
+    for slab in slabs(&extracted.ground, &allocator, &meshes).into_values() {
+        if let Some(look) = extracted.ground_look.on(&slab.layout) {
+            draws.push((&GROUND, slab, constants.push(&look)));
+        }
+    }
+    for slab in slabs(&extracted.water, &allocator, &meshes).into_values() {
+        if let Some(look) = extracted.water_look.on(&slab.layout) {
+            draws.push((&WATER, slab, constants.push(&look)));
+        }
+    }
+    let constants = constants.upload(&device, &queue);
     let diagnostics = context.diagnostic_recorder();
     let diagnostics = diagnostics.as_deref();
     let encoder = context.command_encoder();
-    let Some(constants) = executor.constants_now(&device, &queue) else {
-        return;
-    };
-    let mut brush = |which: Pass, slab: &Slab, look: &Buffer| {
-        let (layout, pipeline) = passes.get(which);
-        let Some(pipeline) = cache.get_compute_pipeline(pipeline) else {
-            return;
-        };
-        let words = slab.chunks.iter().flatten();
-        let bytes: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
-        let list = filled(
-            &device,
-            &queue,
-            "erosion chunks",
-            BufferUsages::STORAGE,
-            &bytes,
-        );
-        let entries = buffers.entries(which, buffers.now(), |source| match source {
-            Source::Constants => Some(constants.as_entire_binding()),
-            Source::Before => Some(before.as_entire_binding()),
-            Source::List => Some(list.as_entire_binding()),
-            Source::Vertices => Some(slab.buffer.as_entire_binding()),
-            Source::Look => Some(look.as_entire_binding()),
-            Source::Streams => Some(BindingResource::TextureView(streams)),
+    for (pass, slab, look) in &draws {
+        let mut bytes = encase::StorageBuffer::new(Vec::new());
+        // A vector grows as it must.
+        let _ = bytes.write(&slab.chunks);
+        let (usage, bytes) = (BufferUsages::STORAGE, bytes.into_inner());
+        let list = filled(&device, &queue, "erosion chunks", usage, &bytes);
+        let given = |slot: &'static GivenSlot| match slot.label {
+            label if label == BEFORE.label => Some(before.as_entire_binding()),
+            label if label == LIST.label => Some(list.as_entire_binding()),
+            label if label == VERTICES.label => Some(slab.buffer.as_entire_binding()),
+            label if label == STREAMS.label => Some(BindingResource::TextureView(streams)),
             _ => None,
-        });
-        let layout = cache.get_bind_group_layout(layout);
-        let group = device.create_bind_group(which.label(), &layout, &entries);
-        let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor {
-            label: Some(which.label()),
-            timestamp_writes: None,
-        });
-        let span = diagnostics.pass_span(&mut pass, which.label());
-        pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, &group, &[0]);
-        let most = slab.chunks.iter().map(|chunk| chunk[1]).max();
-        let groups = most.unwrap_or_default().div_ceil(GROUP);
-        pass.dispatch_workgroups(groups, slab.chunks.len() as u32, 1);
-        span.end(&mut pass);
-    };
-    for slab in slabs(&easel.ground, &allocator, &meshes).values() {
-        if let Some(look) = easel.ground_look.on(&slab.layout) {
-            brush(Pass::Ground, slab, &uniform(look, &device, &queue));
-        }
+        };
+        let groups = bind_groups(
+            pass,
+            &pipelines,
+            &cache,
+            &device,
+            buffers,
+            buffers.current,
+            &constants,
+            given,
+        );
+        let most = slab.chunks.iter().map(|chunk| chunk.vertices).max();
+        let wide = most.unwrap_or_default().div_ceil(VERTICES_PER_GROUP);
+        encode(
+            pass,
+            &pipelines,
+            &cache,
+            encoder,
+            diagnostics,
+            &groups.unwrap_or_default(),
+            [Some(terrain), Some(*look)],
+            UVec3::new(wide, slab.chunks.len() as u32, 1),
+        );
     }
-    for slab in slabs(&easel.water, &allocator, &meshes).values() {
-        if let Some(look) = easel.water_look.on(&slab.layout) {
-            brush(Pass::Water, slab, &uniform(look, &device, &queue));
-        }
-    }
-    buffers.forget_repaints(encoder);
-}
-
-fn uniform<L: ShaderType + WriteInto>(
-    look: L,
-    device: &RenderDevice,
-    queue: &RenderQueue,
-) -> Buffer {
-    let mut bytes = encase::UniformBuffer::new(Vec::new());
-    // A vector grows as it must.
-    let _ = bytes.write(&look);
-    let (label, usage) = ("erosion look", BufferUsages::UNIFORM);
-    filled(device, queue, label, usage, &bytes.into_inner())
+    buffers.clear_redraws(encoder);
 }
 
 /// The length of a vertex, and where an attribute lies in it. units: words

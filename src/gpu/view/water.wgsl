@@ -3,26 +3,12 @@
 // its place in the chunk which cell it shows.
 #define_import_path bevy_erode::gpu::view::water
 
-#import bevy_erode::gpu::state::{constants, FILM, index, inside}
-#import bevy_erode::gpu::view::chunks::{Chunk, is_changed, vertex_level}
+#import bevy_erode::gpu::constants::{constants, FILM}
+#import bevy_erode::gpu::state::{index, inside}
+#import bevy_erode::gpu::view::chunks::{is_changed, vertex_level}
 #import bevy_erode::gpu::view::streams::stream_at
-
-struct Look {
-    // Where things lie in a vertex, and how long it is. units: words
-    stride: u32,
-    position: u32,
-    normal: u32,
-    // Depth and share of sediment; velocity.
-    load: u32,
-    velocity: u32,
-    // Whether all chunks are to be painted, changed or not.
-    all: u32,
-    // Depth above which water is drawn. units: m
-    thinnest: f32,
-    spare: f32,
-    // First cell and size of the box that rivers are in.
-    rivers: vec4<u32>,
-}
+#import bevy_erode::gpu::view::constants::{Chunk, VERTICES_PER_GROUP}
+#import bevy_erode::gpu::view::water_look::{look, BROOK, RUNS, SINK, WIDEST, WIDEST_STREAM}
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;
@@ -30,13 +16,6 @@ struct Look {
 @group(0) @binding(5) var<storage, read> flow: array<vec2<f32>>;
 @group(0) @binding(7) var<storage, read> chunks: array<Chunk>;
 @group(0) @binding(8) var<storage, read_write> vertices: array<f32>;
-@group(0) @binding(9) var<uniform> look: Look;
-
-// A dry vertex beside water lies at least this far below the ground, and at
-// most that far where the land falls away. units: m
-const SINK: vec2<f32> = vec2(0.02, 0.3);
-const WIDEST: i32 = 31;
-const WIDEST_STREAM: i32 = 4;
 
 // Sums over wet cells.
 struct Wet {
@@ -94,7 +73,7 @@ fn wet_around(at: vec2<i32>, reach: i32, step: i32) -> Wet {
 
 // How much the water runs, 0 to 1.
 fn runs(wet: Wet) -> f32 {
-    return ramp(length(wet.velocity) / max(wet.count, 1.0), 0.2, 0.8);
+    return ramp(length(wet.velocity) / max(wet.count, 1.0), RUNS.x, RUNS.y);
 }
 
 // The level in a cell, or that of the vertices around it; `own` far from water.
@@ -129,10 +108,10 @@ fn normal_at(cell: vec2<i32>, reach: i32, own: f32) -> vec3<f32> {
     return normalize(vec3(-slope.x, 1.0, -slope.y));
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(VERTICES_PER_GROUP)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) number: u32) {
     let chunk = chunks[group.y];
-    let vertex = group.x * 64u + number;
+    let vertex = group.x * VERTICES_PER_GROUP + number;
     if vertex >= chunk.vertices || look.all == 0u && !is_changed(chunk) { return; }
     let start = (chunk.first_vertex + vertex) * look.stride;
     let position = start + look.position;
@@ -180,7 +159,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                 level = ground - SINK.y;
             }
             // A brook of one cell spreads over its banks.
-            height = level + (buried - level) * runs(near) * ramp(near.deepest, 0.6, 0.2);
+            height = level + (buried - level) * runs(near) * ramp(near.deepest, BROOK.x, BROOK.y);
         }
         shown = height - ground;
         share = near.share / max(near.count, 1.0);

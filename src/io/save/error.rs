@@ -57,7 +57,7 @@ pub enum SaveError {
     NoTerrain,
     /// The GPU runs the models, and not all of it is in the terrain yet.
     #[error(
-        "the GPU is ahead of the terrain: ask for everything by `Readback` and save at `ReadbackCompleted`"
+        "the GPU is ahead of the terrain: call `Readback::request_all` and save at `ReadbackCompleted`"
     )]
     Behind,
     /// The world has no erosion.

@@ -48,7 +48,6 @@ impl SavedState {
             vent.spring.check()?;
         }
         let found = find_rivers(world);
-        #[cfg(feature = "gpu")]
         if let Some(last) = world.get_resource::<crate::schedule::LastRun>()
             && last.mixes_moments
         {

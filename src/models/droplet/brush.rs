@@ -5,17 +5,20 @@
 const LANES: usize = 4;
 
 /// Steps in which weights are summed up; a power of two.
-const WEIGHT_STEPS: f32 = 8_388_608.0;
+pub(crate) const WEIGHT_STEPS: f32 = 8_388_608.0;
+
+/// 1.5 · 2²³: added to a number, it puts the whole part into the lowest bits.
+pub(crate) const SHIFT: f32 = 12_582_912.0;
 
 /// The weights of a drop's erosion brush: a cone, in sum one. Not to be confused with the
 /// brush of an edit, [`Brush`](crate::forcing::edits::Brush).
 #[derive(Clone, Debug)]
-pub(super) struct ErosionBrush {
+pub(crate) struct ErosionBrush {
     /// Cells from the center to the outermost row or column.
-    reach: usize,
+    pub reach: usize,
     /// Padded length of a row of weights.
-    pitch: usize,
-    weights: Vec<f32>,
+    pub pitch: usize,
+    pub weights: Vec<f32>,
 }
 
 impl ErosionBrush {
@@ -47,31 +50,6 @@ impl ErosionBrush {
 
     pub fn reach(&self) -> usize {
         self.reach
-    }
-
-    /// Rows of weights, each padded to [`pitch`](Self::pitch), and then the sums of
-    /// those in the first columns and rows, none included, in whole steps.
-    #[cfg(feature = "gpu")]
-    pub fn numbers(&self) -> Vec<f32> {
-        let side = 2 * self.reach + 1;
-        let mut numbers = self.weights.clone();
-        let mut above = vec![0.0; side + 1];
-        numbers.extend(&above);
-        for row in self.weights.chunks_exact(self.pitch) {
-            let mut sum = 0;
-            for (above, weight) in above[1..].iter_mut().zip(row) {
-                sum += (weight * WEIGHT_STEPS) as i32;
-                *above += sum as f32;
-            }
-            numbers.extend(&above);
-        }
-        numbers
-    }
-
-    /// Padded length of a row of weights.
-    #[cfg(feature = "gpu")]
-    pub fn pitch(&self) -> usize {
-        self.pitch
     }
 
     /// Weight of the center: the largest share that one cell gets.
@@ -176,7 +154,6 @@ impl ErosionBrush {
 /// the whole part into the lowest bits. A plain cast would not vectorize.
 #[inline(always)]
 fn whole_units(value: f32) -> i32 {
-    const SHIFT: f32 = 12_582_912.0;
     let bits = ((value - 0.5) + SHIFT).to_bits() as i32;
     bits.wrapping_sub(SHIFT.to_bits() as i32)
 }

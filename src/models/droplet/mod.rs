@@ -28,12 +28,12 @@
 //!
 //! `as_published()` is the source, literally; see [`PublishedDroplets`].
 
-mod brush;
+pub(crate) mod brush;
 mod lakes;
 mod published;
-mod solver;
+pub(crate) mod solver;
 mod streams;
-mod trace;
+pub(crate) mod trace;
 
 pub use published::PublishedDroplets;
 pub use solver::DropletSolver;

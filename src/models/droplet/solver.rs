@@ -1,7 +1,5 @@
 //! Lets batches of drops fall on a terrain. Plain Rust, no app needed.
 
-#[cfg(feature = "gpu")]
-mod gpu;
 mod state;
 
 use super::{
@@ -43,9 +41,9 @@ const MAX_DROPS_PER_CELL: f64 = 16.0;
 #[derive(Clone, Debug)]
 pub struct DropletSolver {
     settings: Droplets,
-    grid: Grid,
+    pub(crate) grid: Grid,
     /// Terrain and revision that `ground` shows.
-    seen: (u64, u64),
+    pub(crate) seen: (u64, u64),
     datum: f32,
     ground: Vec<f32>,
     visits: Vec<i32>,
@@ -96,18 +94,6 @@ impl Solver for DropletSolver {
         self.rain_on(workers, terrain, count);
     }
 
-    #[cfg(feature = "gpu")]
-    fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
-        let batches = self.gpu_batches(dt)?;
-        Some(crate::gpu::GpuJob(crate::gpu::GpuTask::Drops(batches)))
-    }
-
-    /// Keeps the count of drops; only the ground is read again.
-    #[cfg(feature = "gpu")]
-    fn hand_over(&mut self, _grid: &Grid) {
-        self.seen.1 = 0;
-    }
-
     fn save_state(&self, terrain: &Terrain) -> Vec<u8> {
         self.write_state(terrain)
     }
@@ -150,7 +136,7 @@ impl DropletSolver {
     }
 
     /// How many drops fall in a step; a fraction of a drop is kept for the next.
-    fn due_drops(&mut self, dt: f32) -> u64 {
+    pub(crate) fn due_drops(&mut self, dt: f32) -> u64 {
         let land = self.grid.cells() as f64 * self.grid.cell_area();
         let drops = f64::from(self.settings.rate) * land * f64::from(dt) + self.due;
         // A step of a huge dt is cut short rather than hanging the program.
@@ -174,7 +160,7 @@ impl DropletSolver {
     }
 
     /// Where the next drops fall, by their number among them.
-    fn draw(&mut self, count: u64) -> impl Fn(u64) -> Vec2 + Sync + use<> {
+    pub(crate) fn draw(&mut self, count: u64) -> impl Fn(u64) -> Vec2 + Sync + use<> {
         let (seed, first) = (self.settings.seed, self.released);
         self.released += count;
         let size = self.grid.size().as_vec2();
@@ -197,7 +183,7 @@ impl DropletSolver {
     /// Drops that fall before the ground is looked at again: one on eight times
     /// the square of the radius. It depends on land and settings alone, so that
     /// the same drops always meet the same ground, and resolution matters little.
-    fn batch(&self) -> usize {
+    pub(crate) fn batch(&self) -> usize {
         let reach = (self.settings.radius / self.grid.cell_size()).max(1.5);
         let share = 8.0 * f64::from(reach * reach);
         // The ways of a batch are kept: 16 bytes a leg, a quarter of a gigabyte.
@@ -644,7 +630,7 @@ fn change_row(
 
 /// The starts of a batch. One in the half cell outside the outermost centers is
 /// moved in.
-fn starts_of(drops: usize, start: impl Fn(usize) -> Vec2, grid: &Grid) -> Vec<Vec2> {
+pub(crate) fn starts_of(drops: usize, start: impl Fn(usize) -> Vec2, grid: &Grid) -> Vec<Vec2> {
     let last = (grid.size() - 1).as_vec2() - 1e-3;
     let starts = (0..drops).map(|number| start(number).clamp(Vec2::ZERO, last));
     sorted_by_place(&starts.collect::<Vec<Vec2>>(), grid)

@@ -1,8 +1,5 @@
 //! The way of a drop over the frozen ground, and the exchange of sediment along it.
 
-#[cfg(feature = "gpu")]
-mod gpu;
-
 use super::{
     Droplets, Streams,
     brush::ErosionBrush,
@@ -19,25 +16,25 @@ use multiversion::multiversion;
 
 /// The settings, made ready for the inner loops.
 #[derive(Clone, Debug)]
-pub(super) struct Physics {
+pub(crate) struct Physics {
     pub width: usize,
     pub height: usize,
     tiles_x: usize,
     cell_size: f32,
-    per_cell: f32,
-    gravity: f32,
-    friction: f32,
+    pub per_cell: f32,
+    pub gravity: f32,
+    pub friction: f32,
     /// Capacity in units of sediment per m/s and slope, for a whole drop.
-    capacity: f32,
-    max_load: f32,
-    erosion: f32,
-    deposition: f32,
-    evaporation: f32,
-    min_volume: f32,
-    max_steps: u32,
+    pub capacity: f32,
+    pub max_load: f32,
+    pub erosion: f32,
+    pub deposition: f32,
+    pub evaporation: f32,
+    pub min_volume: f32,
+    pub max_steps: u32,
     /// Steps between two exchanges of sediment.
     pub steps_per_leg: u32,
-    bedrock_erodibility: f32,
+    pub bedrock_erodibility: f32,
     pub streams: Option<Streams>,
     /// Most of a leg's fall that a batch may cut and fill.
     cut_of_fall: f32,
@@ -47,17 +44,17 @@ pub(super) struct Physics {
     floor_reach: f32,
     pub brush: ErosionBrush,
     /// Units that change the brush's center by one metre.
-    units_per_metre_at_peak: f32,
+    pub units_per_metre_at_peak: f32,
     /// A hollow deeper than this is a lake. units: m
     pub lake_depth: f32,
     /// Most that a batch fills up of a lake. units: m
     lake_fill: f32,
     /// Deposit that a batch may lay on level ground. units: m
-    layer: f32,
+    pub layer: f32,
     /// Height of one cell that a unit of sediment makes. units: m
     pub unit: f32,
     /// Units that one drop may take up in its life, so that no sum overflows.
-    lifetime_load: i32,
+    pub lifetime_load: i32,
 }
 
 /// How many times its largest load a drop may take up in its life. Only a
@@ -244,7 +241,7 @@ const LONE_DROP: f32 = 0.25;
 const SPILL_SPEED: f32 = 1.0;
 
 /// Water deeper than this ends a drop. units: m
-const STANDING_WATER: f32 = 0.01;
+pub(crate) const STANDING_WATER: f32 = 0.01;
 
 type Lanes = [f32; LANES];
 

@@ -2,6 +2,7 @@
 
 use super::{MeanderingRiver, RiverStretch, TerrainRiver};
 use crate::{
+    backend::{Device, StepDevice},
     models::{pipe::PipeModel, plugin::ErosionFault, shallow_water::ShallowWater},
     schedule::{Erosion, ErosionStep, ErosionStepSystems, ErosionSystems},
     terrain::{SettingsError, Terrain},
@@ -160,7 +161,7 @@ fn run_rivers(
     (time, pipe, shallow_water): Step,
     mut rivers: ResMut<Rivers>,
     mut faults: MessageWriter<ErosionFault>,
-    #[cfg(feature = "gpu")] mut gpu: Option<ResMut<crate::gpu::GpuControl>>,
+    device: Option<ResMut<Device>>,
 ) {
     if entities.is_empty() {
         rivers.refused.clear();
@@ -170,9 +171,8 @@ fn run_rivers(
         rivers.running.clear();
         return;
     };
-    #[cfg(feature = "gpu")]
-    if let Some(gpu) = gpu.as_mut().filter(|gpu| gpu.is_running()) {
-        gpu.host_runs(NAME, false);
+    if let Some(mut device) = device.filter(|device| device.is_running()) {
+        device.host_runs(NAME, false);
     }
     let mut found: Vec<_> = entities
         .iter()

@@ -40,17 +40,13 @@
 //! to rest but towards a flow from where more goes straight on to where less
 //! does. Deep or ideal water, that has little drag, does not feel it.
 
-mod published;
-pub(in crate::models) mod rows;
-mod solver;
+pub(crate) mod published;
+pub(crate) mod rows;
+pub(crate) mod solver;
 mod sweep;
 
 pub use published::PublishedPipe;
-#[cfg(feature = "gpu")]
-pub(crate) use rows::Step;
 pub use solver::PipeSolver;
-#[cfg(feature = "gpu")]
-pub(crate) use solver::{COURANT, longest_step};
 
 use crate::terrain::{SettingsError, in_range};
 use bevy::prelude::*;

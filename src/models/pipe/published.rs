@@ -30,7 +30,7 @@ use bevy::prelude::*;
 /// Rows that one job works on. A tile holds a whole number of bands.
 const BAND: usize = 16;
 /// No water carries more than this; only absurd settings come near. units: m
-const MAX_LOAD: f32 = 1e6;
+pub(crate) const MAX_LOAD: f32 = 1e6;
 /// Numbers of the four pipes.
 const L: usize = 0;
 const R: usize = 1;

@@ -46,10 +46,10 @@ pub(crate) struct Step {
 
 /// Share of a discharge along an axis that goes to each side. Water that the
 /// grid carries askew, by turns along x and y, spreads by itself.
-const SPREADING: f32 = 0.6;
+pub(crate) const SPREADING: f32 = 0.6;
 
 /// A cell that gives away all it has would come out a hair below zero.
-const NEVER_ALL: f32 = 1.000_001;
+pub(crate) const NEVER_ALL: f32 = 1.000_001;
 
 /// Cells of a row, as the layers have them.
 pub(super) struct Source<'a> {
@@ -62,13 +62,10 @@ pub(super) struct Source<'a> {
     pub south: &'a [f32],
 }
 
-/// Largest depth that friction tells apart. It also keeps products of powers far
-/// from the largest number. units: m
-const MAX_FRICTION_DEPTH: f32 = 1e3;
-
-/// Largest discharge through a metre of width: a kilometre deep at ten kilometres a
-/// second. Products of discharges stay far from the largest number. units: m²/s
-const MAX_UNIT_DISCHARGE: f32 = 1e7;
+/// No water runs stronger through a metre of width: a kilometre deep at ten
+/// kilometres a second. Products of discharges stay far from the largest number.
+/// units: m²/s
+pub(crate) const MAX_UNIT_DISCHARGE: f32 = 1e7;
 
 /// A depth (m, at least [`FILM`]) to the power of 7/3, which decides friction, to
 /// 1e-4. Only additions, multiplications and shifts: the same bits on every
@@ -81,12 +78,7 @@ const MAX_UNIT_DISCHARGE: f32 = 1e7;
 /// through `cubed^(−2/3)` takes the guess's error away.
 #[inline(always)]
 pub(in crate::models) fn depth_power(depth: f32) -> f32 {
-    const GUESS: f32 = 1.485_717_6e9;
-    // Of the parabola in `cubed`, whose scale is 2²⁴; the whole has that of
-    // `rooted`, 2⁻¹⁶.
-    const SQUARE: f32 = 1.298_508 / (1u128 << 64) as f32;
-    const LINE: f32 = -3.026_759 / (1u64 << 40) as f32;
-    const START: f32 = 2.750_991_6 / (1u64 << 16) as f32;
+    use power::{GUESS, LINE, MAX_FRICTION_DEPTH, SQUARE, START};
     let h = least(depth, MAX_FRICTION_DEPTH);
     let logarithm = h.to_bits() as i32 as f32;
     let guess = GUESS - logarithm * (1.0 / 3.0);
@@ -94,6 +86,19 @@ pub(in crate::models) fn depth_power(depth: f32) -> f32 {
     let rooted = h * (root * root);
     let cubed = rooted * root;
     (h * h) * (rooted * ((SQUARE * cubed + LINE) * cubed + START))
+}
+
+/// Constants of [`depth_power`].
+pub(crate) mod power {
+    /// Friction does not tell deeper water apart. It also keeps products of powers
+    /// far from the largest number. units: m
+    pub(crate) const MAX_FRICTION_DEPTH: f32 = 1e3;
+    pub(crate) const GUESS: f32 = 1.485_717_6e9;
+    // Of the parabola in `cubed`, whose scale is 2²⁴; the whole has that of
+    // `rooted`, 2⁻¹⁶.
+    pub(crate) const SQUARE: f32 = 1.298_508 / (1u128 << 64) as f32;
+    pub(crate) const LINE: f32 = -3.026_759 / (1u64 << 40) as f32;
+    pub(crate) const START: f32 = 2.750_991_6 / (1u64 << 16) as f32;
 }
 
 /// Water above the higher ground at a face.

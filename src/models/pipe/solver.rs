@@ -128,16 +128,6 @@ impl Solver for PipeSolver {
         self.seen.1 = terrain.water_revision();
     }
 
-    #[cfg(feature = "gpu")]
-    fn gpu_job(&mut self, _dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
-        use crate::gpu::GpuTask;
-        let task = match &self.settings.published {
-            Some(published) => GpuTask::PublishedPipe(published),
-            None => GpuTask::Pipe(&self.settings),
-        };
-        Some(crate::gpu::GpuJob(task))
-    }
-
     fn time_lost(&self) -> f32 {
         self.lost
     }

@@ -53,16 +53,12 @@ mod finish;
 mod ground;
 mod pools;
 mod published;
-mod sheet;
-mod solver;
+pub(crate) mod sheet;
+pub(crate) mod solver;
 mod sweeps;
 
 pub use published::PublishedShallowWater;
-#[cfg(feature = "gpu")]
-pub(crate) use sheet::Motion;
 pub use solver::ShallowWaterSolver;
-#[cfg(feature = "gpu")]
-pub(crate) use solver::{Exchange, WaterStep};
 
 use crate::terrain::{SettingsError, in_range};
 use bevy::prelude::*;

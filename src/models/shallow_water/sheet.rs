@@ -31,10 +31,10 @@ const FEW: usize = 8192;
 const FEW_ROWS: usize = 4;
 /// Largest conductance of a face: at this one waves would cross ten thousand cells in a
 /// step.
-const MAX_CONDUCTANCE: f32 = 1e8;
+pub(crate) const MAX_CONDUCTANCE: f32 = 1e8;
 /// Largest flow that is kept from the last step, in depths of the face; only absurd
 /// changes of the step come near.
-const MAX_KEPT: f32 = 1e4;
+pub(crate) const MAX_KEPT: f32 = 1e4;
 
 /// How a fluid moves in one solve.
 #[derive(Clone, Copy, Debug)]

@@ -46,7 +46,7 @@ pub struct ShallowWaterSolver {
     /// Time since the last exchange with the ground. units: s
     elapsed: f64,
     /// Whether it is known that nothing flows.
-    calm: bool,
+    pub(crate) calm: bool,
     sheet: Sheet,
     pools: Pools,
     regolith: Regolith,
@@ -118,22 +118,6 @@ impl Solver for ShallowWaterSolver {
         }
     }
 
-    #[cfg(feature = "gpu")]
-    fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
-        // The source's own method has no passes.
-        let has_passes = self.settings.published.is_none() && dt > 0.0 && dt.is_finite();
-        has_passes.then(|| {
-            self.calm = false;
-            let step = self.next_step(dt);
-            crate::gpu::GpuJob(crate::gpu::GpuTask::ShallowWater(step))
-        })
-    }
-
-    #[cfg(feature = "gpu")]
-    fn hand_over(&mut self, _: &Grid) {
-        // Every solve reads the terrain again; turns and time go on.
-    }
-
     fn save_state(&self, _: &Terrain) -> Vec<u8> {
         let mut writer = StateWriter::default();
         writer.count(self.columns_first.into());
@@ -201,7 +185,7 @@ impl ShallowWaterSolver {
     }
 
     /// What a step of `dt` seconds comes to; the next call is of the step after.
-    fn next_step(&mut self, dt: f32) -> WaterStep {
+    pub(crate) fn next_step(&mut self, dt: f32) -> WaterStep {
         let s = &self.settings;
         let l = self.grid.cell_size();
         let water = Motion {

@@ -17,10 +17,8 @@
 //! The weights are those of the isotropic nine-point Laplacian, so slides have
 //! no favorite direction, and `D` means the same at any resolution.
 
-mod solver;
+pub(crate) mod solver;
 
-#[cfg(feature = "gpu")]
-pub(crate) use solver::Substep;
 pub use solver::ThermalSolver;
 
 use crate::terrain::{SettingsError, in_range};

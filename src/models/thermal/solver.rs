@@ -20,7 +20,7 @@ const MAX_SHARE: f32 = 0.2;
 const MAX_SUBSTEPS: u32 = 64;
 /// Height of what lies beyond the border: nothing flows up there, and nothing
 /// comes down because its share of loose soil is zero.
-const WALL: f32 = 1e30;
+pub(crate) const WALL: f32 = 1e30;
 /// 1.5 · 2²³: a number so large that its last place is one.
 const ROUNDER: f32 = 12_582_912.0;
 const BAND: usize = TILE as usize;
@@ -94,19 +94,11 @@ impl Solver for ThermalSolver {
             self.substep(&workers, terrain, &Substep { rounder, ..substep });
         }
     }
-
-    #[cfg(feature = "gpu")]
-    fn gpu_job(&mut self, dt: f32) -> Option<crate::gpu::GpuJob<'_>> {
-        let (substeps, substep) = self.plan(dt);
-        Some(crate::gpu::GpuJob(crate::gpu::GpuTask::Thermal(
-            substeps, substep,
-        )))
-    }
 }
 
 impl ThermalSolver {
     /// How many sub-steps a step is split into, and their constants.
-    fn plan(&self, dt: f32) -> (u32, Substep) {
+    pub(crate) fn plan(&self, dt: f32) -> (u32, Substep) {
         let l = self.grid.cell_size();
         let whole = self.settings.mobility * dt / (l * l);
         let substeps = ((whole / MAX_SHARE).ceil() as u32).clamp(1, MAX_SUBSTEPS);

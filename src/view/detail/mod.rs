@@ -47,11 +47,11 @@ impl Default for Detail {
 /// The level of a chunk and of those around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChunkDetail {
-    own: u8,
+    pub(crate) own: u8,
     /// West, east, north, south.
-    edges: [u8; 4],
+    pub(crate) edges: [u8; 4],
     /// North-west, north-east, south-west, south-east.
-    corners: [u8; 4],
+    pub(crate) corners: [u8; 4],
 }
 
 impl ChunkDetail {
@@ -83,20 +83,6 @@ impl ChunkDetail {
                 se.max(east).max(south),
             ],
         }
-    }
-
-    /// Four bits a level: own, west, east, north, south; and the corners.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn packed(&self) -> [u32; 2] {
-        let pack = |levels: &[u8]| {
-            let bits = levels.iter().rev();
-            bits.fold(0, |packed, level| packed << 4 | u32::from(*level))
-        };
-        let [west, east, north, south] = self.edges;
-        [
-            pack(&[self.own, west, east, north, south]),
-            pack(&self.corners),
-        ]
     }
 
     /// The level of the chunk itself.

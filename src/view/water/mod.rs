@@ -16,7 +16,7 @@
 
 mod material;
 pub mod mesh;
-mod surface;
+pub(crate) mod surface;
 
 pub use material::{WaterExtension, WaterMaterial};
 pub(super) use material::{build, default_material};

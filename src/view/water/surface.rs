@@ -11,18 +11,22 @@ use std::borrow::Cow;
 
 /// A dry vertex beside water lies at least this far below the ground, and at
 /// most that far where the land falls away. units: m
-const SINK: (f32, f32) = (0.02, 0.3);
+pub(crate) const SINK: (f32, f32) = (0.02, 0.3);
 
 /// Cells to either side that a rule looks at, at most; its normals look twice
 /// as far. So a chunk depends on no tile beyond those around its own.
-const WIDEST: u32 = 31;
+pub(crate) const WIDEST: u32 = 31;
 
 /// Cells to either side in which a coarse vertex looks for a stream, at most:
 /// from where still more lie between vertices, none can be seen.
-pub(super) const WIDEST_STREAM: u32 = 4;
+pub(crate) const WIDEST_STREAM: u32 = 4;
 
 /// Speeds between which water counts as running more and more. units: m/s
-const RUNS: (f32, f32) = (0.2, 0.8);
+pub(crate) const RUNS: (f32, f32) = (0.2, 0.8);
+
+/// Depths between which a brook of one cell spreads over its banks more and more.
+/// units: m
+pub(crate) const BROOK: (f32, f32) = (0.6, 0.2);
 
 /// What flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -264,7 +268,7 @@ impl Rule {
         let level = level.min(buried);
         // A brook that is a cell wide would be a thread between its banks: it
         // spreads over them instead, too thin for anyone to see it climb.
-        let height = level + (buried - level) * wet.runs() * ramp(wet.deepest, 0.6, 0.2);
+        let height = level + (buried - level) * wet.runs() * ramp(wet.deepest, BROOK.0, BROOK.1);
         Vertex {
             height,
             normal,

@@ -2,9 +2,11 @@
 // the water was, a share of the water dries, and others are told how it flows.
 #define_import_path bevy_erode::gpu::pipe::published::carry
 
-#import bevy_erode::gpu::state::{constants, FILM, LOST, RAINED, add_exactly, exactly, index, inside, tile_of, wet_bits}
-#import bevy_erode::gpu::notes::{notes, mark_water, write_number}
-#import bevy_erode::gpu::ledger::book
+#import bevy_erode::gpu::constants::{constants, GROUP, FILM, LOST_SOLIDS, EVAPORATED}
+#import bevy_erode::gpu::state::{add_exactly, exactly, index, inside, tile_of, wet_bits}
+#import bevy_erode::gpu::status::{status, mark_water, write_status}
+#import bevy_erode::gpu::ledger::add_to_ledger
+#import bevy_erode::gpu::pipe::published::constants::published
 
 @group(0) @binding(2) var<storage, read> load: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> velocity: array<vec2<f32>>;
@@ -35,7 +37,7 @@ fn between(cell: vec2<i32>, way: vec2<f32>) -> Between {
     return Between(low, min(low + 1, last), part);
 }
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(GROUP, GROUP)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
@@ -48,7 +50,7 @@ fn main(
     if inside(cell) {
         let at = index(cell);
         let speed = velocity[at];
-        let from_place = between(cell, -speed * constants.published.cells);
+        let from_place = between(cell, -speed * published.cells);
         let low = from_place.low;
         let high = from_place.high;
         let part = from_place.part;
@@ -59,8 +61,8 @@ fn main(
 
         let before = vec2(new_cover[at].y, new_load[at].y);
         var after = vec2(0.0);
-        if constants.published.shares.z < 1.0 {
-            after = add_exactly(before, -(constants.published.shares.z * before.x));
+        if published.drying < 1.0 {
+            after = add_exactly(before, -(published.drying * before.x));
             if after.x <= 0.0 { after = vec2(0.0); }
         }
         dried = exactly(before.x - after.x) + exactly(before.y - after.y);
@@ -73,20 +75,20 @@ fn main(
         if cell.y < last.y { faces.y = (along_y[at].y - along_y[at + constants.size.x].x) / constants.cell_size; }
         new_flow[at] = faces;
         // Nothing passes the border.
-        if cell.x == 0 { write_number(constants.edges.y + u32(cell.y), 0.0); }
-        if cell.y == 0 { write_number(constants.edges.y + constants.size.y + u32(cell.x), 0.0); }
+        if cell.x == 0 { write_status(constants.edges.y + u32(cell.y), 0.0); }
+        if cell.y == 0 { write_status(constants.edges.y + constants.size.y + u32(cell.x), 0.0); }
         if after.x > FILM || carried > 0.0 { atomicOr(&tile_state, wet_bits(id.xy)); }
-        let wave = constants.gravity * after.x;
+        let wave = published.gravity * after.x;
         atomicMax(&pace, bitcast<u32>(wave + min(dot(speed, speed), 4.0 * wave)));
     }
     let account = group.y * groups.x + group.x;
-    book(account, LOST, 1u, number, vec4(-gained, 0.0, 0.0, 0.0));
+    add_to_ledger(account, LOST_SOLIDS, 1u, number, vec4(-gained, 0.0, 0.0, 0.0));
     workgroupBarrier();
-    book(account, RAINED + 1u, 1u, number, vec4(dried, 0.0, 0.0, 0.0));
+    add_to_ledger(account, EVAPORATED, 1u, number, vec4(dried, 0.0, 0.0, 0.0));
     if number == 0u {
-        let tile = tile_of(group.xy * 16u);
-        atomicMax(&notes[constants.pace.y], atomicLoad(&pace));
-        atomicOr(&notes[constants.tile_states.y + tile], atomicLoad(&tile_state));
+        let tile = tile_of(group.xy * GROUP);
+        atomicMax(&status[constants.pace.y], atomicLoad(&pace));
+        atomicOr(&status[constants.tile_states.y + tile], atomicLoad(&tile_state));
         mark_water(tile);
     }
 }

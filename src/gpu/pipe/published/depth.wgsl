@@ -1,8 +1,10 @@
 // Second pass of a step of the source's own pipe model: new depth and velocity.
 #define_import_path bevy_erode::gpu::pipe::published::depth
 
-#import bevy_erode::gpu::state::{constants, FILM, LOST, add_exactly, exactly, index, inside}
-#import bevy_erode::gpu::ledger::book
+#import bevy_erode::gpu::constants::{constants, GROUP, FILM, LOST_WATER}
+#import bevy_erode::gpu::state::{add_exactly, exactly, index, inside}
+#import bevy_erode::gpu::ledger::add_to_ledger
+#import bevy_erode::gpu::pipe::published::constants::published
 
 @group(0) @binding(2) var<storage, read> cover: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> load: array<vec2<f32>>;
@@ -12,7 +14,7 @@
 @group(0) @binding(7) var<storage, read_write> new_load: array<vec2<f32>>;
 @group(0) @binding(8) var<storage, read_write> velocity: array<vec2<f32>>;
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(GROUP, GROUP)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
@@ -37,7 +39,7 @@ fn main(
         let inflow = (from_x.x + from_x.y) + (from_y.x + from_y.y);
         let outflow = (x.x + x.y) + (y.y + y.x);
         let before = vec2(cover[at].y, load[at].y);
-        var after = add_exactly(before, constants.published.per_area * (inflow - outflow));
+        var after = add_exactly(before, published.per_area * (inflow - outflow));
         if after.x <= 0.0 { after = vec2(0.0); }
         gained = exactly(after.x - before.x) + exactly(after.y - before.y);
         new_cover[at] = vec2(cover[at].x, after.x);
@@ -46,5 +48,5 @@ fn main(
         let through = vec2((from_x.x - x.x) + (x.y - from_x.y), (from_y.x - y.x) + (y.y - from_y.y));
         velocity[at] = select(vec2(0.0), 0.5 * through / (constants.cell_size * mean), mean > FILM);
     }
-    book(group.y * groups.x + group.x, LOST + 1u, 1u, number, vec4(-gained, 0.0, 0.0, 0.0));
+    add_to_ledger(group.y * groups.x + group.x, LOST_WATER, 1u, number, vec4(-gained, 0.0, 0.0, 0.0));
 }

@@ -3,9 +3,11 @@
 // pass carries it from.
 #define_import_path bevy_erode::gpu::pipe::published::dissolve
 
-#import bevy_erode::gpu::state::{constants, LOST, MOVED, add_exactly, exactly, ground_of, index, inside, tile_of}
-#import bevy_erode::gpu::notes::{notes, mark_ground}
-#import bevy_erode::gpu::ledger::book
+#import bevy_erode::gpu::constants::{constants, GROUP, LOST_SOLIDS, MOVED}
+#import bevy_erode::gpu::state::{add_exactly, exactly, ground_of, index, inside, tile_of}
+#import bevy_erode::gpu::status::{status, mark_ground}
+#import bevy_erode::gpu::ledger::add_to_ledger
+#import bevy_erode::gpu::pipe::published::constants::{published, MOST_LOAD}
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;
@@ -14,9 +16,6 @@
 @group(0) @binding(6) var<storage, read_write> new_rock: array<vec2<f32>>;
 @group(0) @binding(7) var<storage, read_write> new_cover: array<vec2<f32>>;
 
-// No water carries more than this; only absurd settings come near. units: m
-const MOST_LOAD: f32 = 1e6;
-
 var<workgroup> changed: atomic<u32>;
 
 fn ground_at(cell: vec2<i32>) -> f32 {
@@ -24,7 +23,7 @@ fn ground_at(cell: vec2<i32>) -> f32 {
     return ground_of(rock[at], cover[at].x);
 }
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(GROUP, GROUP)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
@@ -46,9 +45,9 @@ fn main(
             ground_at(vec2(cell.x, high.y)) - ground_at(vec2(cell.x, low.y)),
         ) / span;
         let steep = rise.x * rise.x + rise.y * rise.y;
-        let sine = max(sqrt(steep / (1.0 + steep)), constants.published.shares.w);
+        let sine = max(sqrt(steep / (1.0 + steep)), published.min_sine);
         let speed = sqrt(dot(velocity[at], velocity[at]));
-        let capacity = min(constants.capacity * sine * speed, MOST_LOAD);
+        let capacity = min(published.capacity * sine * speed, MOST_LOAD);
 
         let held = load[at].x;
         let old_soil = cover[at].x;
@@ -57,7 +56,7 @@ fn main(
         var bedrock = old_rock;
         var now = held;
         if capacity > held {
-            let cut = exactly(constants.published.shares.x * (capacity - held));
+            let cut = exactly(published.dissolving * (capacity - held));
             soil = max(exactly(old_soil - cut), 0.0);
             // What soil really gave, after rounding; rock gives the rest where
             // no soil is left.
@@ -68,7 +67,7 @@ fn main(
             }
             now = exactly(held + taken);
         } else {
-            soil = exactly(old_soil + constants.published.shares.y * (held - capacity));
+            soil = exactly(old_soil + published.deposition * (held - capacity));
             now = max(exactly(held - exactly(soil - old_soil)), 0.0);
         }
         new_rock[at] = bedrock;
@@ -80,8 +79,8 @@ fn main(
         if solid != 0.0 { atomicOr(&changed, 1u); }
     }
     let account = group.y * groups.x + group.x;
-    book(account, MOVED, 1u, number, vec4(taken, 0.0, 0.0, 0.0));
+    add_to_ledger(account, MOVED, 1u, number, vec4(taken, 0.0, 0.0, 0.0));
     workgroupBarrier();
-    book(account, LOST, 1u, number, vec4(-gained, 0.0, 0.0, 0.0));
-    if number == 0u && atomicLoad(&changed) != 0u { mark_ground(tile_of(group.xy * 16u)); }
+    add_to_ledger(account, LOST_SOLIDS, 1u, number, vec4(-gained, 0.0, 0.0, 0.0));
+    if number == 0u && atomicLoad(&changed) != 0u { mark_ground(tile_of(group.xy * GROUP)); }
 }

@@ -1,16 +1,17 @@
 // Before the source's own pipe model begins: outflow through its four one-way
 // pipes from the discharges that another method left. The equations of these
 // passes are those of the module `pipe::published`.
-#define_import_path bevy_erode::gpu::pipe::published::heed
+#define_import_path bevy_erode::gpu::pipe::published::start
 
-#import bevy_erode::gpu::state::{constants, index, inside}
+#import bevy_erode::gpu::constants::{constants, GROUP}
+#import bevy_erode::gpu::state::{index, inside}
 
 @group(0) @binding(1) var<storage, read> flow: array<vec2<f32>>;
 // Outflow towards -x and +x, and towards -y and +y.
 @group(0) @binding(2) var<storage, read_write> along_x: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read_write> along_y: array<vec2<f32>>;
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(GROUP, GROUP)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let cell = vec2<i32>(id.xy);
     if !inside(cell) { return; }
