@@ -49,7 +49,7 @@ shader_module! {
         OPEN: u32 = OPEN;
         SEA: u32 = SEA;
         /// Of `depth_power`: see the pipe model.
-        POWER_DEEPEST: f32 = power::DEEPEST;
+        POWER_DEEPEST: f32 = power::MAX_FRICTION_DEPTH;
         POWER_GUESS: f32 = power::GUESS;
         POWER_SQUARE: f32 = power::SQUARE;
         POWER_LINE: f32 = power::LINE;

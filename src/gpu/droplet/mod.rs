@@ -19,7 +19,7 @@ use crate::{
         Solver,
         droplet::{
             DropletSolver,
-            brush::{Brush, WEIGHT_STEPS},
+            brush::{ErosionBrush, WEIGHT_STEPS},
             solver::starts_of,
             trace::Physics,
         },
@@ -210,7 +210,7 @@ impl GpuTwin for DropletSolver {
 
 /// Rows of weights, each padded to the brush's pitch, and then the sums of those
 /// in the first columns and rows, none included, in whole steps.
-fn brush_numbers(brush: &Brush) -> Vec<f32> {
+fn brush_numbers(brush: &ErosionBrush) -> Vec<f32> {
     let side = 2 * brush.reach + 1;
     let mut numbers = brush.weights.clone();
     let mut above = vec![0.0; side + 1];

@@ -11,7 +11,7 @@ shader_module! {
         /// Share of a discharge along an axis that goes to each side.
         SPREADING: f32 = rows::SPREADING;
         /// No water runs stronger through a metre of width. units: m²/s
-        STRONGEST: f32 = rows::STRONGEST;
+        STRONGEST: f32 = rows::MAX_UNIT_DISCHARGE;
         /// Largest Courant number of a sub-step.
         COURANT: f32 = COURANT;
         /// The word of the status buffer that counts time not covered.

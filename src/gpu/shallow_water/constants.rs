@@ -5,7 +5,7 @@ use super::super::{
     status::{DEFICIT, LEVEL_CHANGE, StatusLayout},
 };
 use crate::models::shallow_water::{
-    sheet::{MOST_CONDUCTANCE, MOST_KEPT, Motion},
+    sheet::{MAX_CONDUCTANCE, MAX_KEPT, Motion},
     solver::Exchange,
 };
 use bevy::math::*;
@@ -19,8 +19,8 @@ shader_module! {
         LINES: u32 = LINES;
         /// Faces conduct no better, and keep no more for their depth: only absurd
         /// steps come near.
-        MOST_CONDUCTANCE: f32 = MOST_CONDUCTANCE;
-        MOST_KEPT: f32 = MOST_KEPT;
+        MAX_CONDUCTANCE: f32 = MAX_CONDUCTANCE;
+        MAX_KEPT: f32 = MAX_KEPT;
         /// The word of the status buffer that tells whether a cell gave more than it
         /// had.
         DEFICIT: u32 = DEFICIT;

@@ -7,7 +7,7 @@
 #import bevy_erode::gpu::state::{beyond, depth_power, ground_of, index, inside}
 #import bevy_erode::gpu::status::{status, status_number, write_status}
 #import bevy_erode::gpu::shallow_water::sheet::{WEST, EAST, NORTH, SOUTH, CONDUCTANCE, KEPT, fall_place, rim_place, is_steady, softened}
-#import bevy_erode::gpu::shallow_water::constants::{solve, DEFICIT, MOST_CONDUCTANCE, MOST_KEPT}
+#import bevy_erode::gpu::shallow_water::constants::{solve, DEFICIT, MAX_CONDUCTANCE, MAX_KEPT}
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;
@@ -73,10 +73,10 @@ fn face(a: vec2<f32>, b: vec2<f32>, old: f32, crossing: f32) -> vec2<f32> {
     // Squares may overflow, and no drag of something endless is no number.
     let size = min(sqrt(pushed * pushed + (crossing * crossing) * (1.0 / 16.0)), 3.4e38);
     let left = 2.0 / (1.0 + sqrt(1.0 + 4.0 * (solve.drag * size / power)));
-    let bound = MOST_KEPT * depth;
+    let bound = MAX_KEPT * depth;
     let kept = old * solve.per_length * (solve.keep * left);
     return vec2(
-        min(solve.conduct * depth * left, MOST_CONDUCTANCE),
+        min(solve.conduct * depth * left, MAX_CONDUCTANCE),
         min(max(kept, -bound), bound),
     );
 }

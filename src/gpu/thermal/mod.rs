@@ -112,7 +112,7 @@ impl GpuCommand for Slides {
 
 impl GpuTwin for ThermalSolver {
     fn record_step(&mut self, dt: f32, recorder: StepRecorder) {
-        let (count, pass) = self.plan(dt);
-        recorder.begin().push(Slides { count, pass });
+        let (count, substep) = self.plan(dt);
+        recorder.begin().push(Slides { count, substep });
     }
 }

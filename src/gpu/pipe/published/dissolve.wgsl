@@ -7,7 +7,7 @@
 #import bevy_erode::gpu::state::{add_exactly, exactly, ground_of, index, inside, tile_of}
 #import bevy_erode::gpu::status::{status, mark_ground}
 #import bevy_erode::gpu::ledger::add_to_ledger
-#import bevy_erode::gpu::pipe::published::constants::{published, MOST_LOAD}
+#import bevy_erode::gpu::pipe::published::constants::{published, MAX_LOAD}
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;
@@ -47,7 +47,7 @@ fn main(
         let steep = rise.x * rise.x + rise.y * rise.y;
         let sine = max(sqrt(steep / (1.0 + steep)), published.min_sine);
         let speed = sqrt(dot(velocity[at], velocity[at]));
-        let capacity = min(published.capacity * sine * speed, MOST_LOAD);
+        let capacity = min(published.capacity * sine * speed, MAX_LOAD);
 
         let held = load[at].x;
         let old_soil = cover[at].x;

@@ -11,14 +11,14 @@ use super::super::{
     },
     shader_module::shader_module,
 };
-use crate::models::pipe::{PublishedPipe, published::MOST_LOAD};
+use crate::models::pipe::{PublishedPipe, published::MAX_LOAD};
 use bevy::render::render_resource::ShaderType;
 
 shader_module! {
     pub(in crate::gpu) static CONSTANTS = "bevy_erode::gpu::pipe::published::constants";
     constants {
         /// No water carries more than this; only absurd settings come near. units: m
-        MOST_LOAD: f32 = MOST_LOAD;
+        MAX_LOAD: f32 = MAX_LOAD;
     }
     /// Constants of a step; `models::pipe::published` says what they mean.
     struct PublishedConstants as published at (1, 0) {
