@@ -84,7 +84,7 @@ impl TerrainCursor {
 
     /// As [`changes`](Self::changes), but the cursor stays where it is.
     pub fn peek<'a>(&self, terrain: &'a Terrain) -> TerrainChanges<'a> {
-        let replaced = self.terrain != terrain.id.get();
+        let replaced = !self.is_of(terrain);
         let shift = terrain.window_tiles() - self.window;
         TerrainChanges {
             terrain,
@@ -94,10 +94,16 @@ impl TerrainCursor {
         }
     }
 
+    /// Whether this terrain is the one that the cursor saw last. It may have
+    /// been shifted, and its layers may have changed.
+    pub fn is_of(&self, terrain: &Terrain) -> bool {
+        self.terrain == terrain.id.get()
+    }
+
     /// Whether this terrain is the one that the cursor saw last, in the same
     /// place: neither replaced nor shifted. Its layers may have changed.
     pub fn is_at(&self, terrain: &Terrain) -> bool {
-        self.terrain == terrain.id.get() && self.window == terrain.window_tiles()
+        self.is_of(terrain) && self.window == terrain.window_tiles()
     }
 
     /// For an owner that has followed a [shift](TerrainChanges::shifted) before
