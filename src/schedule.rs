@@ -2,11 +2,11 @@
 
 #[cfg(feature = "io")]
 use crate::terrain::{SettingsError, in_range};
-use crate::terrain::{StandingVolumes, Terrain};
+use crate::terrain::{StandingVolumes, Terrain, TerrainCursor};
 use bevy::{
     diagnostic::{Diagnostic, DiagnosticPath, Diagnostics, RegisterDiagnostic},
     ecs::schedule::{InternedScheduleLabel, ScheduleLabel, SingleThreadedExecutor},
-    math::UVec2,
+    math::{IVec2, UVec2},
     platform::time::Instant,
     prelude::*,
 };
@@ -205,14 +205,40 @@ impl ErosionTime for Time<Erosion> {
     }
 }
 
-/// The ground changed: for vegetation, navigation and game code. Sent in
+/// The terrain changed: for vegetation, navigation and game code. Sent in
 /// [`ErosionSystems::Publish`], once a frame at most.
-#[derive(Message, Clone, Debug, PartialEq)]
+///
+/// Tiles are 64 × 64 cells, by column and row. Who wants to know of changes at
+/// other times than once a frame keeps a [`TerrainCursor`].
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_erode::prelude::*;
+///
+/// fn grow_grass(mut changes: MessageReader<TerrainChanged>) {
+///     for change in changes.read() {
+///         // Ground alone matters here; floods would be in `change.water`.
+///         for tile in &change.ground {
+///             println!("new grass on tile {tile}");
+///         }
+///     }
+/// }
+/// ```
+#[derive(Message, Clone, Debug, Default, PartialEq)]
 pub struct TerrainChanged {
-    /// The 64 × 64 tiles that changed.
-    pub tiles: Vec<UVec2>,
-    /// Whether this is another terrain than before, perhaps of another size.
+    /// Tiles whose ground changed: bedrock, soil or hardness.
+    pub ground: Vec<UVec2>,
+    /// Tiles whose water changed, or what it carries, rivers included.
+    pub water: Vec<UVec2>,
+    /// Tiles whose lava changed.
+    pub lava: Vec<UVec2>,
+    /// Whether this is another terrain than before, perhaps of another size. All
+    /// its tiles count as changed.
     pub replaced: bool,
+    /// By how many tiles the terrain's window moved over the world, if it did:
+    /// what is now at tile `t` was at tile `t + by`. The tiles above are those
+    /// after it moved. See [`Terrain::shift_tiles`].
+    pub shifted: Option<IVec2>,
 }
 
 /// Paths of the diagnostics that the plugin measures.
@@ -249,8 +275,8 @@ pub(crate) struct LastRun {
     steps: u32,
     took: Duration,
     behind: Duration,
-    /// Terrain and revision that were published.
-    published: (u64, u64),
+    /// What of the terrain was published.
+    published: TerrainCursor,
     drift_measured_at: u64,
     volumes: StandingVolumes,
 }
@@ -411,19 +437,26 @@ fn publish_changes(
     let Some(terrain) = terrain else {
         return;
     };
-    let replaced = last.published.0 != terrain.id.get();
-    let since = if replaced { 0 } else { last.published.1 };
-    let tiles: Vec<UVec2> = terrain.tiles_changed_since(since).collect();
-    last.published = (terrain.id.get(), terrain.revision());
-    diagnostics.add_measurement(&ErosionDiagnostics::DIRTY_TILES, || tiles.len() as f64);
-    let due = replaced || time.steps() >= last.drift_measured_at + DRIFT_INTERVAL;
+    let news = last.published.changes(&terrain);
+    let change = TerrainChanged {
+        ground: news.ground().collect(),
+        water: news.water().collect(),
+        lava: news.lava().collect(),
+        replaced: news.replaced(),
+        shifted: news.shifted(),
+    };
+    let dirty = change.ground.len() as f64;
+    diagnostics.add_measurement(&ErosionDiagnostics::DIRTY_TILES, || dirty);
+    let due = change.replaced || time.steps() >= last.drift_measured_at + DRIFT_INTERVAL;
     if due && !last.mixes_moments {
         last.drift_measured_at = time.steps();
         diagnostics.add_measurement(&ErosionDiagnostics::MASS_DRIFT, || {
             last.volumes.ledger(&terrain).solids.drift_of_total()
         });
     }
-    if !tiles.is_empty() {
-        changes.write(TerrainChanged { tiles, replaced });
+    // A new revision may have no tiles.
+    let nothing = TerrainChanged::default();
+    if change != nothing {
+        changes.write(change);
     }
 }

@@ -196,9 +196,11 @@ fn terrains_can_be_replaced_by_any_other() {
         let heard = &app.world().resource::<Heard>().0;
         assert!(heard[0].replaced, "{heard:?}");
         assert_eq!(
-            heard[0].tiles.len() as u32,
+            heard[0].ground.len() as u32,
             (size.x.div_ceil(64)) * size.y.div_ceil(64)
         );
+        assert_eq!(heard[0].ground, heard[0].water);
+        assert_eq!(heard[0].ground, heard[0].lava);
         assert!(heard[1..].iter().all(|change| !change.replaced));
         let drift = app
             .world()
@@ -213,6 +215,44 @@ fn terrains_can_be_replaced_by_any_other() {
     app.insert_resource(crate::hills(3));
     tick_app(&mut app, 2);
     assert!(app.world().resource::<Terrain>().ledger().solids.moved > 0.0);
+}
+
+#[test]
+fn changes_of_ground_water_and_lava_are_told_apart() {
+    let mut app = create_app();
+    app.init_resource::<Heard>()
+        .add_systems(Update, hear.after(ErosionSystems::Publish))
+        .insert_resource(crate::land(1, UVec2::new(130, 70), 2.0));
+    tick_app(&mut app, 2);
+    let heard = |app: &mut App| {
+        app.world_mut().resource_mut::<Heard>().0.clear();
+        tick_app(app, 1);
+        core::mem::take(&mut app.world_mut().resource_mut::<Heard>().0)
+    };
+    assert!(heard(&mut app).is_empty(), "nothing runs");
+    let last = vec![UVec2::new(2, 1)];
+    let at = |app: &App| {
+        app.world()
+            .resource::<Terrain>()
+            .grid()
+            .cell_center(129, 69)
+    };
+    let brush = Brush::circle(2.0);
+    let expected = [
+        TerrainEdit::raise(at(&app), brush),
+        TerrainEdit::add(Matter::Water, at(&app), brush),
+        TerrainEdit::add(Matter::Lava, at(&app), brush),
+    ];
+    for (kind, edit) in expected.into_iter().enumerate() {
+        app.world_mut().write_message(edit);
+        let mut change = TerrainChanged::default();
+        match kind {
+            0 => change.ground = last.clone(),
+            1 => change.water = last.clone(),
+            _ => change.lava = last.clone(),
+        }
+        assert_eq!(heard(&mut app), [change]);
+    }
 }
 
 #[test]

@@ -360,6 +360,12 @@ impl Terrain {
         self.hardness = None;
     }
 
+    /// The number of the newest change of water or of what it carries.
+    #[cfg(feature = "render")]
+    pub(crate) fn water_revision(&self) -> u64 {
+        self.water_tiles.current()
+    }
+
     /// The newest change of the water on a chunk's vertices.
     #[cfg(feature = "render")]
     pub(crate) fn newest_water_around(&self, chunk: UVec2) -> u64 {
@@ -387,49 +393,6 @@ impl Terrain {
     /// units: tiles
     fn window_tiles(&self) -> IVec2 {
         self.window.moved
-    }
-
-    /// The number of the newest change; see [`tiles_changed_since`](Self::tiles_changed_since).
-    pub fn revision(&self) -> u64 {
-        self.tiles.current()
-    }
-
-    /// The 64 × 64 tiles that changed after a revision; 0 gives all tiles.
-    pub fn tiles_changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + '_ {
-        self.tiles.changed_since(revision)
-    }
-
-    /// The chunks, by row-major number, whose ground, or that just beyond their
-    /// border, changed after a revision. Some may come more than once.
-    pub fn chunks_changed_since(&self, revision: u64) -> impl Iterator<Item = usize> + '_ {
-        self.tiles
-            .chunks_changed_since(revision, self.grid.chunks())
-    }
-
-    /// The same for lava, after one of [its revisions](Self::lava_revision).
-    pub fn lava_chunks_changed_since(&self, revision: u64) -> impl Iterator<Item = usize> + '_ {
-        let chunks = self.grid.chunks();
-        self.lava_tiles.chunks_changed_since(revision, chunks)
-    }
-
-    /// The number of the newest change of water or of what it carries.
-    pub fn water_revision(&self) -> u64 {
-        self.water_tiles.current()
-    }
-
-    /// The 64 × 64 tiles whose water changed after a revision; 0 gives all tiles.
-    pub fn water_tiles_changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + '_ {
-        self.water_tiles.changed_since(revision)
-    }
-
-    /// The number of the newest change of lava.
-    pub fn lava_revision(&self) -> u64 {
-        self.lava_tiles.current()
-    }
-
-    /// The 64 × 64 tiles whose lava changed after a revision; 0 gives all tiles.
-    pub fn lava_tiles_changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + '_ {
-        self.lava_tiles.changed_since(revision)
     }
 
     /// Every volume of rock and water, in m³.
