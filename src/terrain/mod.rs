@@ -23,22 +23,26 @@ mod shift;
 mod stream;
 mod tiles;
 mod volumes;
+mod write;
 
 pub use borders::{Border, Borders};
 pub use cursor::{LayerGroup, TerrainChanges, TerrainCursor};
 pub(crate) use error::in_range;
 pub use error::{SettingsError, TerrainError};
+pub(crate) use flow::MAX_DISCHARGE;
 pub use flow::{FILM, Flow};
 pub use grid::{Grid, TILE};
 pub use landform::Landform;
 pub(crate) use lava::LavaPlanes;
-pub use ledger::{Ledger, SolidsLedger, WaterLedger};
+pub use ledger::{Ledger, SolidsLedger, SolidsTerm, WaterLedger, WaterTerm};
 pub use raycast::TerrainHit;
 pub use sample::{GroundPoint, WaterPoint};
+pub use shift::{CellLayers, IncomingCell, ShiftVolumes};
 #[cfg(all(feature = "gpu", feature = "render"))]
 pub(crate) use stream::StreamMap;
 pub(crate) use stream::StreamPatch;
 pub(crate) use volumes::StandingVolumes;
+pub use write::{FlowMut, LayerSlice, TerrainLayers, TerrainWrite};
 #[cfg(feature = "io")]
 pub(crate) use {hash::StateHash, saved::TerrainParts};
 
@@ -81,6 +85,16 @@ impl core::fmt::Display for Layer {
 }
 
 impl Layer {
+    /// All layers.
+    pub const ALL: [Self; 6] = [
+        Self::Bedrock,
+        Self::Soil,
+        Self::Water,
+        Self::Suspended,
+        Self::Hardness,
+        Self::Lava,
+    ];
+
     /// What a value of this layer may be: lowest, highest, in words.
     fn range(self) -> (f32, f32, &'static str) {
         match self {
@@ -666,15 +680,27 @@ fn check_layer(grid: &Grid, layer: Layer, values: &[f32]) -> Result<(), TerrainE
             size: grid.size(),
         });
     }
-    let (lowest, highest, expected) = layer.range();
+    let (lowest, highest, _) = layer.range();
     // NaN fails the comparison, so it is found too.
     match values.iter().position(|v| !(lowest..=highest).contains(v)) {
         None => Ok(()),
-        Some(index) => Err(TerrainError::Value {
+        Some(index) => {
+            let at = UVec2::new((index % grid.width()) as u32, (index / grid.width()) as u32);
+            check_value(layer, values[index], at)
+        }
+    }
+}
+
+/// Checks one value of a layer, at a cell.
+fn check_value(layer: Layer, value: f32, at: UVec2) -> Result<(), TerrainError> {
+    let (lowest, highest, expected) = layer.range();
+    match (lowest..=highest).contains(&value) {
+        true => Ok(()),
+        false => Err(TerrainError::Value {
             layer,
-            x: (index % grid.width()) as u32,
-            y: (index / grid.width()) as u32,
-            value: values[index],
+            x: at.x,
+            y: at.y,
+            value,
             expected,
         }),
     }

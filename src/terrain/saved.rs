@@ -2,18 +2,17 @@
 //! again only if they fit.
 
 use super::{
-    Borders, Flow, Grid, LavaPlanes, Layer, Ledger, StreamPatch, Terrain, TerrainError, TerrainId,
-    check_layer, raycast::HeightBounds, shift::Window, tiles::TileRevisions,
+    Borders, Flow, Grid, LavaPlanes, Layer, Ledger, MAX_DISCHARGE, StreamPatch, Terrain,
+    TerrainError, TerrainId, check_layer, raycast::HeightBounds, shift::Window,
+    tiles::TileRevisions,
 };
 use bevy::math::UVec2;
 
 /// What a two-float sum's low part may be at most; it is a last place's share
 /// of a thickness or an elevation. units: m
-const MOST_REST: f32 = 1e3;
-/// No water discharges more. units: m²/s
-const MOST_DISCHARGE: f32 = 1e18;
+const MAX_LOW_PART: f32 = 1e3;
 /// No stream is deeper or faster, nor has it laid down more. units: m, m/s
-const MOST_STREAM: f32 = 1e9;
+const MAX_STREAM: f32 = 1e9;
 
 /// All of a terrain but its planes.
 #[derive(Clone, Debug)]
@@ -195,15 +194,15 @@ fn check(parts: &TerrainParts, planes: &[&[f32]]) -> Result<(), TerrainError> {
         let mut values = planes.iter().flat_map(|plane| plane.iter());
         values.all(|value| (-most..=most).contains(value))
     };
-    if !within(rests, MOST_REST) {
+    if !within(rests, MAX_LOW_PART) {
         return Err(TerrainError::Saved("low part"));
     }
-    if !within(flow, MOST_DISCHARGE) {
+    if !within(flow, MAX_DISCHARGE) {
         return Err(TerrainError::Saved("flow"));
     }
     if let [depth, rest, heat] = lava {
         check_layer(&parts.grid, Layer::Lava, depth)?;
-        if !within(&[rest], MOST_REST) {
+        if !within(&[rest], MAX_LOW_PART) {
             return Err(TerrainError::Saved("low part"));
         }
         let mut heats = heat.iter().zip(*depth);
@@ -211,10 +210,10 @@ fn check(parts: &TerrainParts, planes: &[&[f32]]) -> Result<(), TerrainError> {
             return Err(TerrainError::Saved("heat"));
         }
     }
-    let is_thick = |plane: &[f32]| plane.iter().all(|own| (0.0..=MOST_STREAM).contains(own));
+    let is_thick = |plane: &[f32]| plane.iter().all(|own| (0.0..=MAX_STREAM).contains(own));
     for stream in streams.as_chunks::<4>().0 {
         let [depth, x, z, fresh] = stream;
-        if !(is_thick(depth) && within(&[x, z], MOST_STREAM) && is_thick(fresh)) {
+        if !(is_thick(depth) && within(&[x, z], MAX_STREAM) && is_thick(fresh)) {
             return Err(TerrainError::Saved("stream"));
         }
     }
