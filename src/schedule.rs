@@ -143,11 +143,11 @@ impl Erosion {
 
 /// Controls of `Time<Erosion>`.
 pub trait ErosionTime {
-    /// Stops erosion.
+    /// Pauses erosion.
     fn pause(&mut self);
-    /// Lets erosion go on.
+    /// Resumes erosion.
     fn unpause(&mut self);
-    /// Whether erosion stands still.
+    /// Whether erosion is paused.
     fn is_paused(&self) -> bool;
     /// Runs a number of steps although paused, in the next frame or, where the
     /// pace does not allow so many, the frames after it.
@@ -208,8 +208,8 @@ impl ErosionTime for Time<Erosion> {
 /// The terrain changed: for vegetation, navigation and game code. Sent in
 /// [`ErosionSystems::Publish`], once a frame at most.
 ///
-/// Tiles are 64 × 64 cells, by column and row. Who wants to know of changes at
-/// other times than once a frame keeps a [`TerrainCursor`].
+/// Tiles are 64 × 64 cells, by column and row. To ask for changes at other times,
+/// keep a [`TerrainCursor`].
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -249,7 +249,7 @@ impl ErosionDiagnostics {
     pub const STEP_MS: DiagnosticPath = DiagnosticPath::const_new("erosion/step_ms");
     /// Steps run in the frame.
     pub const STEPS: DiagnosticPath = DiagnosticPath::const_new("erosion/steps_per_frame");
-    /// Tiles changed in the frame.
+    /// Tiles whose ground changed in the frame.
     pub const DIRTY_TILES: DiagnosticPath = DiagnosticPath::const_new("erosion/dirty_tiles");
     /// Solids that appeared or vanished, in proportion to all there are.
     pub const MASS_DRIFT: DiagnosticPath = DiagnosticPath::const_new("erosion/mass_drift");
@@ -270,7 +270,8 @@ const DRIFT_INTERVAL: u64 = 128;
 pub(crate) struct LastRun {
     /// Erosion time that models could not cover in their steps. units: s
     pub lost_by_models: f32,
-    /// The terrain mixes moments of the GPU's: its volumes say nothing.
+    /// Tiles of the terrain are of different steps of the GPU: their sum is no
+    /// volume of any one moment.
     pub mixes_moments: bool,
     steps: u32,
     took: Duration,
@@ -354,7 +355,7 @@ fn advance_erosion(world: &mut World) {
     }
     let budget = match pace {
         ErosionPace::Budget(ms) => Some(
-            // What is not a number allows nothing but the one step.
+            // NaN allows one step only.
             Duration::try_from_secs_f32((ms / 1000.0).clamp(0.0, 3600.0)).unwrap_or_default(),
         ),
         ErosionPace::StepsPerTick(_) => None,
@@ -398,8 +399,8 @@ fn advance_erosion(world: &mut World) {
     let mut behind = Duration::ZERO;
     if !due.is_zero() && present {
         let whole = due.as_nanos() / step_size.as_nanos().max(1);
-        let rest = due.as_nanos() % step_size.as_nanos().max(1);
-        time.context_mut().overstep = Duration::from_nanos(rest as u64);
+        let remainder = due.as_nanos() % step_size.as_nanos().max(1);
+        time.context_mut().overstep = Duration::from_nanos(remainder as u64);
         let missed = whole.saturating_sub(u128::from(ran - one_by_one)) as f64;
         behind = step_size.mul_f64(missed.min(1e6));
     }

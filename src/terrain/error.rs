@@ -95,8 +95,8 @@ pub enum TerrainError {
         /// Why not.
         reason: &'static str,
     },
-    /// A part of a saved terrain is not what it can have been.
-    #[error("the saved terrain's {0} cannot be")]
+    /// A part of a saved terrain is out of range, or does not fit the others.
+    #[error("invalid saved terrain: {0}")]
     Saved(&'static str),
     /// A landform's settings are wrong.
     #[error(transparent)]

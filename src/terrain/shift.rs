@@ -8,8 +8,8 @@ use super::{
 };
 use bevy::math::*;
 
-/// Shifts beyond this many tiles, in all, would leave the range of positions.
-const FARTHEST: i32 = 1 << 24;
+/// Farthest that a window may move from where it began. units: tiles
+const MAX_SHIFT: i32 = 1 << 24;
 
 /// Where the terrain's window lies.
 #[derive(Clone, Copy, Debug)]
@@ -223,11 +223,13 @@ impl Terrain {
         if too_small(by.x, size.x) || too_small(by.y, size.y) {
             return Err(wrong("along a shifted axis it must have at least 64 cells"));
         }
+        let is_near = |tiles: &IVec2| {
+            let most = IVec2::splat(MAX_SHIFT);
+            tiles.cmpge(-most).all() && tiles.cmple(most).all()
+        };
         let moved = (self.window.moved.checked_add(by))
-            .filter(|moved| {
-                moved.abs().max_element() <= FARTHEST && by.abs().max_element() <= FARTHEST
-            })
-            .ok_or_else(|| wrong("that is farther than 2^24 tiles"))?;
+            .filter(|moved| is_near(moved) && is_near(&by))
+            .ok_or_else(|| wrong("it would be more than 2^24 tiles from where it began"))?;
         let window = Window {
             moved,
             ..self.window

@@ -35,7 +35,7 @@ impl TileRevisions {
         }
     }
 
-    /// Revisions as they were saved, if they can be such of this grid.
+    /// Revisions as they were saved; none if they do not fit the grid.
     #[cfg(feature = "io")]
     pub fn restored(grid: &Grid, current: u64, last: Vec<u64>) -> Option<Self> {
         let new = Self::new(grid);

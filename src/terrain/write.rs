@@ -1,15 +1,15 @@
 //! Writing layers from outside the crate: a guard that hands out the declared
-//! layers, and sees to the rest when it is dropped.
+//! layers, and marks tiles and balances the ledger when it is dropped.
+
+mod slices;
 
 use super::{
     Flow, Grid, Layer, LayerGroup, MAX_DISCHARGE, SolidsTerm, Terrain, TerrainError, WaterTerm,
     add_exactly,
 };
 use bevy::{log::error, math::UVec2};
-use core::{
-    mem,
-    ops::{Deref, Range},
-};
+use core::{mem, ops::Range};
+pub use slices::{FlowMut, LayerSlice, TerrainLayers};
 
 /// Write access to some layers of a terrain, from [`Terrain::write`].
 ///
@@ -110,77 +110,6 @@ struct Sums {
 struct Fault {
     first: TerrainError,
     count: usize,
-}
-
-/// A layer, or some rows of it, row by row. Read it as a slice.
-#[derive(Debug)]
-pub struct LayerSlice<'a> {
-    layer: Layer,
-    is_declared: bool,
-    values: &'a mut [f32],
-}
-
-impl<'a> LayerSlice<'a> {
-    /// The values, to be changed.
-    ///
-    /// # Errors
-    /// When the layer was not declared.
-    pub fn write(self) -> Result<&'a mut [f32], TerrainError> {
-        match self.is_declared {
-            true => Ok(self.values),
-            false => Err(TerrainError::UndeclaredLayer(self.layer)),
-        }
-    }
-
-    /// The values, for as long as the access lasts.
-    pub fn read(self) -> &'a [f32] {
-        self.values
-    }
-}
-
-impl Deref for LayerSlice<'_> {
-    type Target = [f32];
-
-    fn deref(&self) -> &[f32] {
-        self.values
-    }
-}
-
-/// The layers of some rows; see [`TerrainWrite::layers`].
-#[derive(Debug)]
-pub struct TerrainLayers<'a> {
-    /// Elevation of bedrock. What is too small for an `f32` is kept beside it;
-    /// see [`TerrainWrite::transfer`]. units: m
-    pub bedrock: LayerSlice<'a>,
-    /// Thickness of loose ground. units: m
-    pub soil: LayerSlice<'a>,
-    /// Depth of water, that of rivers excepted. units: m
-    pub water: LayerSlice<'a>,
-    /// Suspended sediment as a thickness. units: m
-    pub suspended: LayerSlice<'a>,
-    /// Resistance to erosion, 0 to 1. There if the terrain has such a map, or if
-    /// it was declared.
-    pub hardness: Option<LayerSlice<'a>>,
-    /// Thickness of molten rock. There if the terrain has lava, or if it was
-    /// declared. units: m
-    pub lava: Option<LayerSlice<'a>>,
-    /// [Heat](Terrain::lava_heat) of the lava, 0 to its thickness; belongs to
-    /// [`Layer::Lava`]. Where only the thickness is written, new lava is fresh,
-    /// and heat goes with what is taken. units: m
-    pub lava_heat: Option<LayerSlice<'a>>,
-}
-
-/// Discharges, to be written; see [`TerrainWrite::flow_mut`]. units: m²/s
-#[derive(Debug)]
-pub struct FlowMut<'a> {
-    /// Through each cell's east face, positive towards +X, row by row.
-    pub east: &'a mut [f32],
-    /// Through each cell's south face, positive towards +Z, row by row.
-    pub south: &'a mut [f32],
-    /// Through the west border, a value a row, positive into the land.
-    pub west_border: &'a mut [f32],
-    /// Through the north border, a value a column, positive into the land.
-    pub north_border: &'a mut [f32],
 }
 
 impl Terrain {
@@ -328,13 +257,13 @@ impl TerrainWrite<'_> {
         Ok(self.put(layer, cell, after))
     }
 
-    /// Moves a thickness from one layer of a cell (by its [index](Grid::index))
-    /// to another, such as rock to soil, and keeps their sum, also where an
-    /// `f32` would round. Of a thickness no more moves than there is. Returns
-    /// what moved. units: m
+    /// Moves a thickness from one layer of solids to another, such as rock to
+    /// soil, at a cell (by its [index](Grid::index)), and keeps their sum, also
+    /// where an `f32` would round. Of a thickness no more moves than there is.
+    /// Returns what moved. units: m
     ///
     /// # Errors
-    /// When a layer was not declared, is [`Layer::Hardness`], there is no such
+    /// When a layer was not declared, is water or hardness, there is no such
     /// cell, the amount is negative or not finite, or a result would be out of
     /// its layer's range; nothing changes then.
     pub fn transfer(
@@ -346,8 +275,9 @@ impl TerrainWrite<'_> {
     ) -> Result<f64, TerrainError> {
         for layer in [from, to] {
             self.check_cell(layer, cell)?;
-            if layer == Layer::Hardness {
-                return Err(self.value_error(layer, cell, amount, "hardness is no thickness"));
+            if matches!(layer, Layer::Water | Layer::Hardness) {
+                let expected = "only rock, soil, sediment and lava can become each other";
+                return Err(self.value_error(layer, cell, amount, expected));
             }
         }
         if !(0.0..=1e9).contains(&amount) {
@@ -363,7 +293,7 @@ impl TerrainWrite<'_> {
             _ => amount.min(self.terrain.plane(from)[cell]),
         };
         // The layer that is kept as one `f32` rounds; the other one follows it.
-        let has_low = |layer| matches!(layer, Layer::Bedrock | Layer::Water | Layer::Lava);
+        let has_low = |layer| matches!(layer, Layer::Bedrock | Layer::Lava);
         let before = [self.parts(from, cell), self.parts(to, cell)];
         let (taken, given) = match has_low(to) {
             true => {

@@ -189,6 +189,13 @@ fn rock_becomes_soil_without_loss_at_any_altitude() {
             .expect_err("no amount");
     }
     write.add(Layer::Soil, 0, f32::NAN).expect_err("no number");
+    drop(write);
+    let mut write = terrain.write(&Layer::ALL);
+    for other in [Layer::Water, Layer::Hardness] {
+        write
+            .transfer(Layer::Soil, other, 1, 0.0)
+            .expect_err("not solids");
+    }
     write.add(Layer::Soil, 0, 2e9).expect_err("out of range");
     drop(write);
     assert_eq!((terrain.soil()[1], terrain.suspended()[1]), (0.0, 0.0));
