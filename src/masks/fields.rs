@@ -280,7 +280,7 @@ impl TerrainMasks {
             if self.is_enabled(mask) {
                 let fresh = &mut self.fresh[mask.place()];
                 match mask {
-                    Mask::Slope => fresh.extend(with_neighbours(grid, tiles)),
+                    Mask::Slope => fresh.extend(with_neighbors(grid, tiles)),
                     _ => fresh.extend(tiles),
                 }
             }
@@ -377,7 +377,7 @@ pub(super) fn tile_cells(grid: &Grid, tile: usize) -> (Range<usize>, Range<usize
 
 /// Tiles and those beside them.
 #[cfg(feature = "render")]
-fn with_neighbours(grid: &Grid, tiles: &BTreeSet<usize>) -> BTreeSet<usize> {
+fn with_neighbors(grid: &Grid, tiles: &BTreeSet<usize>) -> BTreeSet<usize> {
     let all = grid.tiles().as_ivec2();
     let beside = |&tile: &usize| {
         let at = IVec2::new(tile as i32 % all.x, tile as i32 / all.x);

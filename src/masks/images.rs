@@ -10,7 +10,7 @@ use bevy::{
 use core::time::Duration;
 
 /// Sides beyond this are more than a graphics adapter need be able to hold.
-const LARGEST_SIDE: u32 = 8192;
+const MAX_SIDE: u32 = 8192;
 
 /// Cells of the image that [`MaskSettings::image_interval`](super::MaskSettings)
 /// speaks of.
@@ -58,7 +58,7 @@ pub(crate) fn paint_images(
     let Some(grid) = masks.grid().copied() else {
         return;
     };
-    if grid.size().max_element() > LARGEST_SIDE {
+    if grid.size().max_element() > MAX_SIDE {
         if !masks.images.is_too_large {
             warn!("a land of {} cells has no images of its masks", grid.size());
         }
@@ -121,17 +121,17 @@ fn write_halves(values: &[f32], texels: &mut [u8]) {
 /// The nearest half-precision number to one that is not negative; the largest
 /// there is for those beyond.
 pub(super) fn half(value: f32) -> u16 {
-    const LARGEST: u16 = 0x7BFF;
+    const MAX_FINITE: u16 = 0x7BFF;
     // Below the smallest normal number the steps are even: 2⁻²⁴.
     if value < 6.103_515_6e-5 {
         return (value.max(0.0) * 16_777_216.0).round_ties_even() as u16;
     }
     if value >= 65_504.0 {
-        return LARGEST;
+        return MAX_FINITE;
     }
     let bits = value.to_bits();
     // Exponents count from −127 there and from −15 here, ten bits of the
     // fraction remain, and a tie goes to the even one.
     let rounded = bits + 0x0FFF + ((bits >> 13) & 1);
-    (((rounded >> 13) - (112 << 10)).min(u32::from(LARGEST))) as u16
+    (((rounded >> 13) - (112 << 10)).min(u32::from(MAX_FINITE))) as u16
 }

@@ -10,7 +10,7 @@ use bevy_egui::egui::{self, Color32, Sense, Stroke, Ui, pos2, vec2};
 use std::collections::VecDeque;
 
 /// Values that a plot holds.
-const MOST_VALUES: usize = 240;
+const MAX_VALUES: usize = 240;
 /// Time between two values. units: s
 const INTERVAL: f32 = 0.25;
 /// Height of a plot. units: points
@@ -31,7 +31,7 @@ impl Plot {
         Self {
             name,
             unit,
-            values: VecDeque::with_capacity(MOST_VALUES),
+            values: VecDeque::with_capacity(MAX_VALUES),
         }
     }
 
@@ -45,7 +45,7 @@ impl Plot {
         if !value.is_finite() {
             return;
         }
-        while self.values.len() >= MOST_VALUES {
+        while self.values.len() >= MAX_VALUES {
             self.values.pop_front();
         }
         self.values.push_back(value);
@@ -159,8 +159,8 @@ fn show_plot(ui: &mut Ui, plot: &Plot) {
     let painter = ui.painter_at(frame);
     painter.rect_filled(frame, 2.0, ground);
     let (low, high) = range(plot);
-    let across = (MOST_VALUES - 1) as f32;
-    let first = MOST_VALUES - plot.values.len();
+    let across = (MAX_VALUES - 1) as f32;
+    let first = MAX_VALUES - plot.values.len();
     let points = plot.values().enumerate().map(|(i, value)| {
         let x = frame.left() + frame.width() * (first + i) as f32 / across;
         let share = ((value - low) / (high - low)) as f32;
@@ -179,7 +179,7 @@ fn show_plot(ui: &mut Ui, plot: &Plot) {
             painter.text(corner, align, short(value), font.clone(), ink);
         }
     }
-    let minute = MOST_VALUES as f32 * INTERVAL;
+    let minute = MAX_VALUES as f32 * INTERVAL;
     response.on_hover_text(format!("The last {minute:.0} s that erosion ran"));
 }
 
@@ -258,13 +258,13 @@ mod tests {
     #[test]
     fn plots_are_bounded_and_take_numbers_only() {
         let mut plot = Plot::new("test", "");
-        for value in 0..10 * MOST_VALUES {
+        for value in 0..10 * MAX_VALUES {
             plot.push(value as f64);
         }
         plot.push(f64::NAN);
-        assert_eq!(plot.values().len(), MOST_VALUES);
-        assert_eq!(plot.values().last(), Some(10.0 * MOST_VALUES as f64 - 1.0));
-        assert!(plot.values.capacity() < 2 * MOST_VALUES, "no memory grows");
+        assert_eq!(plot.values().len(), MAX_VALUES);
+        assert_eq!(plot.values().last(), Some(10.0 * MAX_VALUES as f64 - 1.0));
+        assert!(plot.values.capacity() < 2 * MAX_VALUES, "no memory grows");
     }
 
     #[test]

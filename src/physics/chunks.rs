@@ -2,7 +2,7 @@
 //!
 //! Chunks that changed are copied, at most as many a frame as the settings
 //! allow, built on the async task pool, and swapped in together when the last
-//! of them is ready. Only then is the next lot started, so neighbours mostly
+//! of them is ready. Only then is the next lot started, so neighbors mostly
 //! show the same moment, and a chunk that changes again while it is built is
 //! built once more.
 
@@ -22,7 +22,7 @@ use bevy::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A piece of ground to stand on: a body that never moves, with a heightfield
-/// of 64 × 64 quads, fewer at the far border. Its neighbours overlap by two quads.
+/// of 64 × 64 quads, fewer at the far border. Its neighbors overlap by two quads.
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq, Eq)]
 #[reflect(Component)]
 pub struct TerrainCollider {

@@ -3,7 +3,7 @@
 use crate::terrain::{Grid, Terrain};
 use bevy::math::*;
 
-/// Rings of neighbouring cells that a collider has around its own.
+/// Rings of neighboring cells that a collider has around its own.
 const RINGS: u32 = 2;
 
 /// How far each ring lies below the ground, the second twice as far as the
@@ -15,10 +15,10 @@ const ASIDE: f32 = 1.0 / 4096.0;
 
 /// Which cells a chunk's collider is made of, and where it lies.
 ///
-/// Beside its own vertices it has two rings of its neighbours', a little below
+/// Beside its own vertices it has two rings of its neighbors', a little below
 /// their ground. So no ray slips between two colliders by a rounding error, and
 /// nothing that slides catches on an internal edge: parry lets a triangle without
-/// a neighbour push sideways, in any direction. With one ring such triangles
+/// a neighbor push sideways, in any direction. With one ring such triangles
 /// would still touch the border; with two they lie below the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChunkPlace {

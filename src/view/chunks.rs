@@ -1,7 +1,7 @@
 //! Keeps the chunk entities and their meshes in step with the terrain.
 //!
 //! Dirty chunks are copied, built on the async task pool, and swapped in all at
-//! once when the last of them is ready: neighbours always show the same moment,
+//! once when the last of them is ready: neighbors always show the same moment,
 //! and water and lava the same as the ground below them, so no crack opens
 //! between them.
 //! Chunks that change their level of detail are taken along a few at a time.

@@ -147,7 +147,11 @@ fn a_stretch_that_cannot_be_is_said_once() {
     }
     assert_eq!(faults.len(), 1, "{faults:?}");
     assert_eq!(faults[0].model, "MeanderingRiver");
-    assert!(faults[0].reason.contains("Stretch"), "{}", faults[0].reason);
+    assert!(
+        faults[0].reason.contains("RiverStretch"),
+        "{}",
+        faults[0].reason
+    );
     // Mended, it runs.
     *app.world_mut().get_mut::<Transform>(entity).expect("there") = upper_end();
     update(&mut app, 100);
@@ -190,7 +194,10 @@ fn settings_may_change_while_it_runs() {
         terrain(&app).ledger().water.standing > 1e4,
         "it started anew"
     );
-    let mut own = app.world_mut().get_mut::<Stretch>(entity).expect("there");
+    let mut own = app
+        .world_mut()
+        .get_mut::<RiverStretch>(entity)
+        .expect("there");
     own.inflow = 0.0;
     let poured = terrain(&app).ledger().water.poured;
     update(&mut app, 50);

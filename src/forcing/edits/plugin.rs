@@ -1,7 +1,7 @@
 //! Wires edits into an app: messages in, effects out.
 
 use super::{
-    Brush, EditAction, EditEffect, EditStamp, Fill, Matter, Supply, TerrainEdit, TerrainHistory,
+    Brush, EditAction, EditEffect, EditStep, Fill, Matter, Supply, TerrainEdit, TerrainHistory,
 };
 use crate::{
     schedule::{Erosion, ErosionStep, ErosionStepSystems, ErosionSystems, ErosionTime},
@@ -58,12 +58,12 @@ pub enum HistoryRequest {
     /// Takes the last edit or stroke back.
     Undo {
         /// Waits for an erosion step.
-        stamp: Option<EditStamp>,
+        stamp: Option<EditStep>,
     },
     /// Does what was undone again.
     Redo {
         /// Waits for an erosion step.
-        stamp: Option<EditStamp>,
+        stamp: Option<EditStep>,
     },
 }
 
@@ -73,7 +73,7 @@ impl HistoryRequest {
     /// Does what was undone again, at once.
     pub const REDO: Self = Self::Redo { stamp: None };
 
-    fn stamp(&self) -> Option<EditStamp> {
+    fn stamp(&self) -> Option<EditStep> {
         match *self {
             Self::Undo { stamp } | Self::Redo { stamp } => stamp,
         }
@@ -93,8 +93,8 @@ impl HistoryRequest {
 struct Waiting {
     /// The terrain that they are for, if any.
     cursor: Option<TerrainCursor>,
-    edits: Vec<(EditStamp, TerrainEdit)>,
-    requests: Vec<(EditStamp, HistoryRequest)>,
+    edits: Vec<(EditStep, TerrainEdit)>,
+    requests: Vec<(EditStep, HistoryRequest)>,
 }
 
 impl Waiting {
@@ -186,7 +186,7 @@ impl Desk<'_> {
 }
 
 /// What is wrong with a stamp for a step that is over.
-fn too_late(stamp: EditStamp, steps: u64) -> String {
+fn too_late(stamp: EditStep, steps: u64) -> String {
     let step = stamp.step;
     format!("it is for step {step}, but {steps} steps have been run")
 }
@@ -255,7 +255,7 @@ fn apply_stamped_edits(
 }
 
 /// Takes out what is due, in the order of the stamps.
-fn take_due<T>(waiting: &mut Vec<(EditStamp, T)>, step: u64) -> impl Iterator<Item = T> + '_ {
+fn take_due<T>(waiting: &mut Vec<(EditStep, T)>, step: u64) -> impl Iterator<Item = T> + '_ {
     // Stable: those of one stamp keep the order in which they came.
     waiting.sort_by_key(|(stamp, _)| *stamp);
     let due = waiting.partition_point(|(stamp, _)| stamp.step <= step);

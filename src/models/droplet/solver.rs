@@ -652,7 +652,7 @@ fn starts_of(drops: usize, start: impl Fn(usize) -> Vec2, grid: &Grid) -> Vec<Ve
     sorted_by_place(&starts.collect::<Vec<Vec2>>(), grid)
 }
 
-/// Brings neighbours together, so that a worker's drops meet in its cache. The
+/// Brings neighbors together, so that a worker's drops meet in its cache. The
 /// sums of a batch do not depend on the order of its drops.
 fn sorted_by_place(starts: &[Vec2], grid: &Grid) -> Vec<Vec2> {
     const BLOCK: usize = 16;

@@ -19,7 +19,7 @@ const SIDE: usize = TILE as usize;
 /// Tiles that one task computes.
 const TILES_AT_ONCE: usize = 4;
 /// No step is longer. units: s
-const LONGEST: f32 = 1e9;
+const MAX_STEP: f32 = 1e9;
 
 /// Runs [`Lava`] on a terrain.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ impl Solver for LavaSolver {
         if !self.holds.contains(&true) {
             return;
         }
-        let dt = dt.min(LONGEST);
+        let dt = dt.min(MAX_STEP);
         let before = self.holds.clone();
         let sub_steps = self.plan(&workers, terrain, dt);
         let pass = Pass::new(&self.settings, self.grid.cell_size(), dt / sub_steps as f32);

@@ -1,6 +1,6 @@
 //! Rivers in an app: each entity with a [`MeanderingRiver`] runs one.
 
-use super::{MeanderingRiver, RiverStretch, Stretch};
+use super::{MeanderingRiver, RiverStretch, TerrainRiver};
 use crate::{
     models::{pipe::PipeModel, plugin::ErosionFault, shallow_water::ShallowWater},
     schedule::{Erosion, ErosionStep, ErosionStepSystems, ErosionSystems},
@@ -30,18 +30,18 @@ struct Running {
     entity: Entity,
     /// The terrain that it runs on.
     cursor: TerrainCursor,
-    river: RiverStretch,
+    river: TerrainRiver,
 }
 
 impl Rivers {
     /// The river of an entity, once it runs.
-    pub fn get(&self, entity: Entity) -> Option<&RiverStretch> {
+    pub fn get(&self, entity: Entity) -> Option<&TerrainRiver> {
         let own = self.running.iter().find(|own| own.entity == entity);
         own.map(|own| &own.river)
     }
 
     /// All rivers that run.
-    pub fn iter(&self) -> impl Iterator<Item = (Entity, &RiverStretch)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Entity, &TerrainRiver)> {
         self.running.iter().map(|own| (own.entity, &own.river))
     }
 
@@ -95,7 +95,7 @@ impl Rivers {
         &self,
         entity: Entity,
         terrain: &Terrain,
-    ) -> Option<(usize, &RiverStretch)> {
+    ) -> Option<(usize, &TerrainRiver)> {
         let mut running = self.running.iter().enumerate();
         let (place, own) = running.find(|(_, own)| own.entity == entity)?;
         (own.cursor.is_at(terrain)).then_some((place, &own.river))
@@ -106,7 +106,7 @@ impl Rivers {
     pub(crate) fn resume(
         &mut self,
         terrain: &Terrain,
-        rivers: impl IntoIterator<Item = (Entity, RiverStretch)>,
+        rivers: impl IntoIterator<Item = (Entity, TerrainRiver)>,
     ) {
         let running = rivers.into_iter().map(|(entity, river)| Running {
             entity,
@@ -121,7 +121,7 @@ impl Rivers {
 pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
     app.init_resource::<Rivers>()
         .register_type::<MeanderingRiver>()
-        .register_type::<Stretch>()
+        .register_type::<RiverStretch>()
         .add_message::<ErosionFault>()
         .add_message::<RiverRequest>()
         .add_systems(ErosionStep, run_rivers.in_set(ErosionStepSystems::River))
@@ -180,7 +180,7 @@ type Step<'w> = (
 /// Runs all rivers for a step.
 fn run_rivers(
     terrain: Option<ResMut<Terrain>>,
-    entities: Query<(Entity, Ref<MeanderingRiver>, &Stretch, &Transform)>,
+    entities: Query<(Entity, Ref<MeanderingRiver>, &RiverStretch, &Transform)>,
     places: TransformHelper,
     (time, pipe, shallow_water): Step,
     mut rivers: ResMut<Rivers>,
@@ -251,15 +251,15 @@ impl Rivers {
         &mut self,
         entity: Entity,
         settings: &MeanderingRiver,
-        stretch: Stretch,
+        stretch: RiverStretch,
         place: Transform,
         terrain: &mut Terrain,
-    ) -> Result<&mut RiverStretch, SettingsError> {
+    ) -> Result<&mut TerrainRiver, SettingsError> {
         let number = self.running.iter().position(|own| own.entity == entity);
         let number = match number {
             Some(number) => number,
             None => {
-                let river = RiverStretch::new(settings.clone(), stretch, &place, terrain)?;
+                let river = TerrainRiver::new(settings.clone(), stretch, &place, terrain)?;
                 self.running.push(Running {
                     entity,
                     cursor: TerrainCursor::at(terrain),
@@ -271,9 +271,9 @@ impl Rivers {
         let own = &mut self.running[number];
         let other_land = !own.cursor.is_at(terrain);
         let inflow = own.river.stretch().inflow;
-        let same = Stretch { inflow, ..stretch } == *own.river.stretch();
+        let same = RiverStretch { inflow, ..stretch } == *own.river.stretch();
         if other_land || !same || !own.river.runs_at(&place) {
-            let new = RiverStretch::new(settings.clone(), stretch, &place, terrain)?;
+            let new = TerrainRiver::new(settings.clone(), stretch, &place, terrain)?;
             if !other_land {
                 own.river.write_back(terrain);
             }

@@ -2,12 +2,12 @@
 //! stretch, place and terrain.
 //!
 //! Particles are kept in their order. What can be found again is not kept: cells
-//! of neighbours, the outline, where water is taken in. Levels of the ground are
+//! of neighbors, the outline, where water is taken in. Levels of the ground are
 //! kept as differences of bits, for most of them are alike and pack well.
 
 use super::{
     Cutoff, Ground, MeanderingRiver, OxbowLake, RiverSink, RiverSolver, RiverSource, RiverStretch,
-    SedimentParticle, SourceId, Stretch, Tally, WaterParticle, cutoff::Necks, grade::Grade,
+    SedimentParticle, SourceId, Tally, TerrainRiver, WaterParticle, cutoff::Necks, grade::Grade,
     grid_ground::GridGround, layout::Layout, oxbow::Plug, sediment::Sediment, springs::Spring,
     water::Water,
 };
@@ -20,26 +20,26 @@ use core::ops::RangeInclusive;
 
 const M: &str = "MeanderingRiver";
 /// No ground is higher or lower. units: m
-const HIGHEST: f64 = 1e10;
+const MAX_LEVEL: f64 = 1e10;
 /// No water is faster: a step is split by its speed. units: m/s
-const FASTEST: f64 = 1e5;
+const MAX_SPEED: f64 = 1e5;
 /// No river has moved more, nor run longer. units: m³, s
-const MOST: f64 = 1e18;
+const MAX_TOTAL: f64 = 1e18;
 /// Looks at the ground are not farther apart, as settings go. units: s
-const LONGEST_WAIT: f64 = 1e4;
+const MAX_WAIT: f64 = 1e4;
 /// No source owes more. units: particles
-const MOST_DUE: f64 = 1e4;
+const MAX_DUE: f64 = 1e4;
 /// What a particle of sediment holds: at most the largest capacity. Rounding may
 /// leave a bit less than nothing. units: m³
-const MOST_LOAD: RangeInclusive<f64> = -1.0..=2e9;
+const LOAD_RANGE: RangeInclusive<f64> = -1.0..=2e9;
 /// No lake holds more. units: particles
-const LARGEST_LAKE: u64 = 1 << 32;
-/// Sums over neighbours are not larger.
-const LARGEST_SUM: f64 = 1e30;
+const MAX_LAKE_PARTICLES: u64 = 1 << 32;
+/// Sums over neighbors are not larger.
+const MAX_SUM: f64 = 1e30;
 
 type Read<T> = Result<T, StateError>;
 
-impl RiverStretch {
+impl TerrainRiver {
     /// What its next step depends on besides its settings, stretch and place and
     /// the terrain that it runs on, so that what [`load_state`](Self::load_state)s it
     /// goes on with the same bits. Nothing for a terrain of another size, cell
@@ -81,7 +81,7 @@ impl RiverStretch {
     /// When the memory is not of such a river, or cannot be.
     pub fn load_state(
         settings: MeanderingRiver,
-        stretch: Stretch,
+        stretch: RiverStretch,
         place: &Transform,
         memory: &[u8],
         terrain: &Terrain,
@@ -212,12 +212,12 @@ impl RiverSolver<GridGround> {
         self.steps = memory.count()?;
         self.looks = memory.count()?;
         self.time = time(memory)?;
-        self.since_look = memory.real_in(0.0..=LONGEST_WAIT, "its last look is too long ago")?;
+        self.since_look = memory.real_in(0.0..=MAX_WAIT, "its last look is too long ago")?;
         self.since_smoothing = time(memory)?;
-        self.fastest = memory.real_in(0.0..=FASTEST, "water is too fast")?;
+        self.fastest = memory.real_in(0.0..=MAX_SPEED, "water is too fast")?;
         self.left = volume(memory)?;
         self.fed = volume(memory)?;
-        self.waiting = memory.real_in(0.0..=MOST, "less than nothing waits")?;
+        self.waiting = memory.real_in(0.0..=MAX_TOTAL, "less than nothing waits")?;
         self.tally = Tally::load_state(memory)?;
         self.springs = all(memory, Spring::load_state)?;
         self.sinks = all(memory, |memory| {
@@ -280,7 +280,7 @@ impl Spring {
 
     fn load_state(memory: &mut StateReader) -> Read<Self> {
         let (id, emitted) = (memory.count()?, memory.count()?);
-        let due = memory.real_in(-MOST_DUE..=MOST_DUE, "a source owes too much")?;
+        let due = memory.real_in(-MAX_DUE..=MAX_DUE, "a source owes too much")?;
         let source = RiverSource {
             position: vector(memory)?,
             spread: vector(memory)?,
@@ -315,8 +315,8 @@ impl Water {
                 position: reach.place(memory)?,
                 velocity: velocity(memory)?,
                 mean_velocity: velocity(memory)?,
-                curve: memory.real_in(-LARGEST_SUM..=LARGEST_SUM, "a bend is none")?,
-                density: memory.real_in(0.0..=LARGEST_SUM, "a density is none")?,
+                curve: memory.real_in(-MAX_SUM..=MAX_SUM, "a bend is none")?,
+                density: memory.real_in(0.0..=MAX_SUM, "a density is none")?,
                 id: memory.count()?,
             };
             memory.ensure(own.id < drops, "a drop is not born yet")?;
@@ -345,10 +345,10 @@ impl Sediment {
             let own = SedimentParticle {
                 position: reach.place(memory)?,
                 velocity: velocity(memory)?,
-                volume: memory.real_in(MOST_LOAD, "sediment is too much")?,
+                volume: memory.real_in(LOAD_RANGE, "sediment is too much")?,
                 age: time(memory)?,
-                amount: memory.real_in(0.0..=LARGEST_SUM, "less than no water")?,
-                off_center: memory.real_in(0.0..=LARGEST_SUM, "a distance is none")?,
+                amount: memory.real_in(0.0..=MAX_SUM, "less than no water")?,
+                off_center: memory.real_in(0.0..=MAX_SUM, "a distance is none")?,
                 id: memory.count()?,
             };
             memory.ensure(own.id < self.next_id, "sediment is not taken up yet")?;
@@ -433,7 +433,7 @@ impl OxbowLake {
         let lake = Self {
             id: memory.count()?,
             line: reach.line(memory)?,
-            reach: memory.real_in(0.0..=HIGHEST, "a lake reaches too far")?,
+            reach: memory.real_in(0.0..=MAX_LEVEL, "a lake reaches too far")?,
             level: level(memory)?,
             brim: level(memory)?,
             particles: memory.count()?,
@@ -446,7 +446,7 @@ impl OxbowLake {
         memory.ensure(!lake.line.is_empty(), "a lake lies nowhere")?;
         // One with an outlet gives up a particle at a time.
         let has_any = lake.particles > 0 || lake.outlet.is_none();
-        let fits = has_any && lake.particles <= LARGEST_LAKE;
+        let fits = has_any && lake.particles <= MAX_LAKE_PARTICLES;
         memory.ensure(fits, "a lake's water is wrong")?;
         Ok(lake)
     }
@@ -590,7 +590,9 @@ fn levels_unlike(memory: &mut StateReader, others: &[f64]) -> Read<Vec<f64>> {
         .map(|other| f64::from_bits((word() | word() << 32) ^ other.to_bits()))
         .collect();
     // NaN fails the comparison, so it is found too.
-    let fits = levels.iter().all(|own| (-HIGHEST..=HIGHEST).contains(own));
+    let fits = levels
+        .iter()
+        .all(|own| (-MAX_LEVEL..=MAX_LEVEL).contains(own));
     memory.ensure(fits, "a level is none")?;
     Ok(levels)
 }
@@ -601,18 +603,18 @@ fn vector(memory: &mut StateReader) -> Read<DVec2> {
 
 fn velocity(memory: &mut StateReader) -> Read<DVec2> {
     let velocity = vector(memory)?;
-    memory.ensure(velocity.length() <= FASTEST, "water is too fast")?;
+    memory.ensure(velocity.length() <= MAX_SPEED, "water is too fast")?;
     Ok(velocity)
 }
 
 fn level(memory: &mut StateReader) -> Read<f64> {
-    memory.real_in(-HIGHEST..=HIGHEST, "a level is none")
+    memory.real_in(-MAX_LEVEL..=MAX_LEVEL, "a level is none")
 }
 
 fn volume(memory: &mut StateReader) -> Read<f64> {
-    memory.real_in(-MOST..=MOST, "a volume is too large")
+    memory.real_in(-MAX_TOTAL..=MAX_TOTAL, "a volume is too large")
 }
 
 fn time(memory: &mut StateReader) -> Read<f64> {
-    memory.real_in(0.0..=MOST, "a time is none")
+    memory.real_in(0.0..=MAX_TOTAL, "a time is none")
 }

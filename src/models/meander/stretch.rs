@@ -28,7 +28,7 @@ use bevy::{math::*, prelude::*};
 
 const M: &str = "MeanderingRiver";
 /// Smaller changes of the ground wait until they are worth a new mesh. units: m
-const LEAST: f64 = 1e-5;
+const MIN_CHANGE: f64 = 1e-5;
 /// Changes by others from which on the floodplain is found anew. units: m
 const EDITED: f64 = 0.01;
 /// Hollows narrower than three radii are part of the floodplain.
@@ -52,7 +52,7 @@ const SAME_WAY: f32 = 1e-5;
     derive(serde::Serialize, serde::Deserialize),
     serde(default, deny_unknown_fields)
 )]
-pub struct Stretch {
+pub struct RiverStretch {
     /// Along the stream. units: m
     pub length: f32,
     /// Across. units: m
@@ -62,7 +62,7 @@ pub struct Stretch {
     pub inflow: f32,
 }
 
-impl Default for Stretch {
+impl Default for RiverStretch {
     fn default() -> Self {
         Self {
             length: 1024.0,
@@ -72,10 +72,10 @@ impl Default for Stretch {
     }
 }
 
-impl Stretch {
+impl RiverStretch {
     /// Checks the values against the river's; the error names the field.
     pub fn check(&self, river: &MeanderingRiver) -> Result<(), SettingsError> {
-        const S: &str = "Stretch";
+        const S: &str = "RiverStretch";
         river.check()?;
         in_range(S, "length", self.length, 4.0 * river.radius..=1e6)?;
         in_range(S, "width", self.width, 2.0 * river.radius..=1e6)?;
@@ -133,8 +133,8 @@ impl Stretch {
 /// let land = TiltedPlane::default().with_slope(0.05).with_downhill(90.0);
 /// let mut terrain = Terrain::generate(&land, UVec2::new(128, 64), 8.0)?;
 /// let start = Transform::from_xyz(-500.0, 0.0, 0.0).looking_to(Vec3::X, Vec3::Y);
-/// let stretch = Stretch { length: 1000.0, width: 480.0, ..default() };
-/// let mut river = RiverStretch::new(MeanderingRiver::default(), stretch, &start, &terrain)?;
+/// let stretch = RiverStretch { length: 1000.0, width: 480.0, ..default() };
+/// let mut river = TerrainRiver::new(MeanderingRiver::default(), stretch, &start, &terrain)?;
 /// for _ in 0..100 {
 ///     river.step(&mut terrain, 0.1);
 /// }
@@ -144,9 +144,9 @@ impl Stretch {
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct RiverStretch {
+pub struct TerrainRiver {
     pub(super) river: RiverSolver<GridGround>,
-    stretch: Stretch,
+    stretch: RiverStretch,
     place: Transform,
     pub(super) source: SourceId,
     source_at: DVec2,
@@ -173,7 +173,7 @@ pub struct RiverStretch {
     pub(super) passes_water_on: bool,
 }
 
-impl RiverStretch {
+impl TerrainRiver {
     /// A dry river on a stretch of this terrain.
     ///
     /// # Errors
@@ -181,7 +181,7 @@ impl RiverStretch {
     /// river, or when it does not lie on the land.
     pub fn new(
         settings: MeanderingRiver,
-        stretch: Stretch,
+        stretch: RiverStretch,
         place: &Transform,
         terrain: &Terrain,
     ) -> Result<Self, SettingsError> {
@@ -192,7 +192,7 @@ impl RiverStretch {
         let shown: Vec<f64> = (0..cells).map(|i| exact_ground(terrain, at(i))).collect();
         let wrong = |error: super::GroundError| SettingsError {
             model: M,
-            field: "Stretch",
+            field: "RiverStretch",
             reason: error.to_string(),
         };
         let mut ground = layout.ground(shown.clone()).map_err(wrong)?;
@@ -226,7 +226,7 @@ impl RiverStretch {
     pub(super) fn on(
         layout: Layout,
         mut river: RiverSolver<GridGround>,
-        stretch: Stretch,
+        stretch: RiverStretch,
         place: &Transform,
         source: SourceId,
         number: u64,
@@ -263,7 +263,7 @@ impl RiverStretch {
     }
 
     /// The stretch it runs on.
-    pub fn stretch(&self) -> &Stretch {
+    pub fn stretch(&self) -> &RiverStretch {
         &self.stretch
     }
 
@@ -320,7 +320,7 @@ impl RiverStretch {
     /// # Errors
     /// When it is out of range; nothing changes then.
     pub fn set_inflow(&mut self, inflow: f32) -> Result<(), SettingsError> {
-        let stretch = Stretch {
+        let stretch = RiverStretch {
             inflow,
             ..self.stretch
         };
@@ -620,7 +620,7 @@ impl RiverStretch {
                 .flat_map(|tile| ground.tile_cells(tile))
                 .collect(),
         };
-        let least = if is_end { 0.0 } else { LEAST };
+        let least = if is_end { 0.0 } else { MIN_CHANGE };
         let mut tiles = Vec::new();
         let (mut gained, mut taken) = (0.0, 0.0);
         for i in cells {

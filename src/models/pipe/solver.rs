@@ -275,7 +275,7 @@ impl PipeSolver {
     }
 
     /// Finds the runs of columns that take part: wet tiles, and as much of their
-    /// neighbours as water may reach. Returns whether there are any.
+    /// neighbors as water may reach. Returns whether there are any.
     fn find_strips(&mut self, terrain: &Terrain) -> bool {
         let tiles = self.grid.tiles();
         let (wide, high) = (tiles.x as usize, tiles.y as usize);

@@ -1,6 +1,6 @@
 //! Slides soil and breaks bedrock, in place, in bands of rows. Plain Rust.
 //!
-//! A cell's new state needs its neighbours' old ones. Each band keeps a few
+//! A cell's new state needs its neighbors' old ones. Each band keeps a few
 //! rolling rows of the old ground, and the rows beyond its edges are saved
 //! before any band starts; so all bands run at once and memory is read and
 //! written once. Both cells of a pair compute the flow between them from the
@@ -44,7 +44,7 @@ pub(crate) struct Pass {
     pub rest: [f32; 2],
     /// Shares of the excess that move along an axis and a diagonal.
     pub share: [f32; 2],
-    /// Largest stable slope of bedrock as a fall to an axis neighbour. units: m
+    /// Largest stable slope of bedrock as a fall to an axis neighbor. units: m
     pub rock_rest: f32,
     /// Bedrock broken for each metre of fall beyond that.
     pub breaking: f32,
@@ -271,7 +271,7 @@ fn ground_row(padded: &mut [f32], bedrock: &[f32], soil: &[f32], datum: f32) {
     }
 }
 
-/// The four faces that a cell shares with later neighbours (east, south,
+/// The four faces that a cell shares with later neighbors (east, south,
 /// south-east, south-west), a row of each. The last one's index is that of the
 /// western cell, so that all four at one index lie within the same two columns.
 /// First the signed excess of the rise over what rests, then the flow into the
@@ -335,7 +335,7 @@ fn weather_band(band: Band, pass: &Pass) {
         if (1..=rows).contains(&row) {
             band.result.moved += sum(slides);
         }
-        // Flows south of row `ahead − 4`, whose southern neighbour has its share now.
+        // Flows south of row `ahead − 4`, whose southern neighbor has its share now.
         let Some(row) = ahead.checked_sub(3) else {
             continue;
         };
@@ -444,7 +444,7 @@ fn slide_row(
     let [east, south, south_east, south_west] = below.each_ref().map(|row| &row[..width + 2]);
     let gains = &mut gains[..width];
     for x in 0..width {
-        // Opposite neighbours are added in pairs: mirroring the terrain
+        // Opposite neighbors are added in pairs: mirroring the terrain
         // mirrors the result bit by bit.
         let along = (east[x + 1] - east[x]) + (south[x + 1] - north[x + 1]);
         let across = (south_east[x + 1] - north_west[x]) + (south_west[x] - north_east[x + 1]);

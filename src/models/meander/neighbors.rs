@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_hold_every_neighbour() {
+    fn runs_hold_every_neighbor() {
         let bounds = (DVec2::new(-50.0, -30.0), DVec2::new(50.0, 30.0));
         let mut cells = Cells::new(bounds, 7.0);
         let mut particles = scattered(300);
