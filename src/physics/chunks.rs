@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     backend::TileRequests,
-    terrain::{Grid, TILE, Terrain},
+    terrain::{Grid, LayerGroup, TILE, Terrain, TerrainCursor},
 };
 use bevy::{
     math::*,
@@ -36,8 +36,7 @@ pub struct TerrainCollider {
 /// How far an engine's colliders have come.
 #[derive(Resource)]
 pub struct TerrainColliderState<E: PhysicsEngine> {
-    /// The terrain and the revisions of its ground and lava that were looked at.
-    seen: Option<(u64, [u64; 2])>,
+    cursor: TerrainCursor,
     grid: Option<Grid>,
     wanted: Wanted,
     pieces: Vec<Option<Piece<E>>>,
@@ -70,7 +69,7 @@ struct Built<E: PhysicsEngine> {
 impl<E: PhysicsEngine> Default for TerrainColliderState<E> {
     fn default() -> Self {
         Self {
-            seen: None,
+            cursor: TerrainCursor::default(),
             grid: None,
             wanted: Wanted::None,
             pieces: Vec::new(),
@@ -88,7 +87,9 @@ impl<E: PhysicsEngine> TerrainColliderState<E> {
     /// Whether all colliders that are wanted are there and show the terrain as
     /// it is.
     pub fn is_settled(&self, terrain: &Terrain) -> bool {
-        self.seen == Some(now(terrain)) && self.queue.is_empty() && self.building.is_none()
+        let changes = self.cursor.peek(terrain);
+        let is_seen = !SOLID.into_iter().any(|group| changes.changed(group));
+        is_seen && self.queue.is_empty() && self.building.is_none()
     }
 
     /// Colliders built so far.
@@ -120,17 +121,14 @@ impl<E: PhysicsEngine> TerrainColliderState<E> {
     }
 }
 
-/// The terrain and its revisions of ground and lava.
-fn now(terrain: &Terrain) -> (u64, [u64; 2]) {
-    let revisions = [terrain.revision(), terrain.lava_revision()];
-    (terrain.id.get(), revisions)
-}
+/// What bodies stand on.
+const SOLID: [LayerGroup; 2] = [LayerGroup::Ground, LayerGroup::Lava];
 
 fn coord(number: usize, chunks: UVec2) -> UVec2 {
     UVec2::new(number as u32 % chunks.x, number as u32 / chunks.x)
 }
 
-/// Notes which chunks changed, and lays out anew when the terrain is another.
+/// Finds which chunks changed, and starts over on another grid.
 pub(super) fn follow_terrain<E: PhysicsEngine>(
     mut commands: Commands,
     terrain: Option<Res<Terrain>>,
@@ -140,36 +138,28 @@ pub(super) fn follow_terrain<E: PhysicsEngine>(
 ) {
     let state = &mut *state;
     let Some(terrain) = terrain else {
-        if state.seen.is_some() {
+        if state.grid.is_some() {
             state.forget(&mut commands);
         }
         return;
     };
     let grid = terrain.grid();
     let count = grid.chunks().element_product() as usize;
-    let now = now(&terrain);
-    let another = state.seen.is_none_or(|(id, _)| id != now.0);
+    // Another terrain in the same place: the old ground stands until it is ready.
+    let changes = state.cursor.changes(&terrain).shift_as_replaced();
     if state.grid != Some(*grid) {
         state.forget(&mut commands);
+        state.cursor = TerrainCursor::at(&terrain);
         state.grid = Some(*grid);
         state.pieces.resize_with(count, || None);
         state.queue = BuildQueue::new(grid.chunks());
     }
-    let since = match state.seen {
-        // Another land on the same place: the old ground stands until it is ready.
-        Some((_, revisions)) if !another => revisions,
-        _ => [0; 2],
-    };
-    state.seen = Some(now);
     if count == 0 {
         return;
     }
-    if since != now.1 {
-        let lava = terrain.lava_chunks_changed_since(since[1]);
-        for number in terrain.chunks_changed_since(since[0]).chain(lava) {
-            if state.standing.contains(&number) || state.wanted.contains(number) {
-                state.queue.push(number);
-            }
+    for number in SOLID.into_iter().flat_map(|group| changes.chunks(group)) {
+        if state.standing.contains(&number) || state.wanted.contains(number) {
+            state.queue.push(number);
         }
     }
     let follows_bodies = matches!(settings.area, ColliderArea::NearBodies { .. });
@@ -179,7 +169,7 @@ pub(super) fn follow_terrain<E: PhysicsEngine>(
             state.want(wanted, count, &mut commands);
         }
     }
-    // Bodies must not stand on what is no more.
+    // Bodies must stand on the ground as it is now.
     if let Some(mut requests) = requests.filter(|_| follows_bodies) {
         let chunks = grid.chunks();
         let wanted = state.wanted.numbers(count);
@@ -190,7 +180,8 @@ pub(super) fn follow_terrain<E: PhysicsEngine>(
 }
 
 impl<E: PhysicsEngine> TerrainColliderState<E> {
-    /// Drops what is wanted no more and lets wait what is wanted and not there.
+    /// Removes colliders that are no longer wanted, and queues those that are
+    /// wanted and missing.
     fn want(&mut self, wanted: Wanted, count: usize, commands: &mut Commands) {
         let old = core::mem::replace(&mut self.wanted, wanted);
         let in_the_way: Vec<usize> = old
@@ -232,7 +223,7 @@ pub(super) fn swap_colliders<E: PhysicsEngine>(
         collider,
     } in built
     {
-        // Wanted no more.
+        // No longer wanted.
         if !state.wanted.may_stay(number) {
             continue;
         }
@@ -243,8 +234,7 @@ pub(super) fn swap_colliders<E: PhysicsEngine>(
             Some(piece) => {
                 let old = core::mem::replace(&mut piece.collider, collider.clone());
                 let Ok(mut component) = colliders.get_mut(piece.entity) else {
-                    // The game has despawned it, as is its right: nothing stands
-                    // on what is not there.
+                    // The game has despawned it, as it may: no body stands on it.
                     continue;
                 };
                 *component = collider;

@@ -85,7 +85,7 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
     rapier::build(app, schedule);
 }
 
-/// All engines' systems that note what changed.
+/// All engines' systems that find what changed.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct FollowTerrain;
 

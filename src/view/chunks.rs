@@ -23,7 +23,11 @@ use super::{
         mesh::{WaterChunkSource, is_near_water},
     },
 };
-use crate::{parallel::Workers, schedule::ErosionSystems, terrain::Terrain};
+use crate::{
+    parallel::Workers,
+    schedule::ErosionSystems,
+    terrain::{LayerGroup, Terrain, TerrainCursor},
+};
 use bevy::{
     camera::{primitives::Aabb, visibility::NoAutoAabb},
     ecs::schedule::InternedScheduleLabel,
@@ -112,7 +116,7 @@ pub struct TerrainChunk {
 /// How far the drawn terrain has come.
 #[derive(Resource, Default)]
 pub struct TerrainViewState {
-    seen: Seen,
+    seen: TerrainCursor,
     /// How everything was painted.
     painted: TerrainView,
     pub(super) levels: Levels,
@@ -141,26 +145,6 @@ pub struct TerrainViewState {
     painted_elsewhere: bool,
     rebuilt: u64,
     water_rebuilt: u64,
-}
-
-/// The terrain and the revisions of it that were looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Seen {
-    terrain: u64,
-    ground: u64,
-    water: u64,
-    lava: u64,
-}
-
-impl Seen {
-    fn of(terrain: &Terrain) -> Self {
-        Self {
-            terrain: terrain.id.get(),
-            ground: terrain.revision(),
-            water: terrain.water_revision(),
-            lava: terrain.lava_revision(),
-        }
-    }
 }
 
 struct GroundPiece {
@@ -207,7 +191,7 @@ impl TerrainViewState {
         let dirty = [&self.dirty, &self.damp, &self.dirty_bed];
         let liquid = [&self.dirty_water, &self.dirty_lava];
         let mut dirty = dirty.iter().chain(&liquid);
-        self.seen == Seen::of(terrain)
+        self.seen.peek(terrain).is_empty()
             && dirty.all(|dirty| dirty.is_empty())
             && self.building.is_empty()
             && self.levels.is_settled()
@@ -374,13 +358,13 @@ fn lay_out_chunks(
     let state = &mut *state;
     let ground = ground.as_deref_mut();
     let Some(terrain) = terrain else {
-        if state.seen != Seen::default() {
+        if state.seen != TerrainCursor::default() {
             state.clear(&mut commands);
         }
         return;
     };
-    let seen = Seen::of(&terrain);
-    if state.seen.terrain != seen.terrain {
+    let changes = state.seen.peek(&terrain).shift_as_replaced();
+    if changes.replaced() {
         // Meshes under way show the old terrain: they go too.
         state.clear(&mut commands);
         state.painted = view.clone();
@@ -426,31 +410,34 @@ fn lay_out_chunks(
             let look = GroundExtension::new(&view, terrain.grid(), &state.baseline);
             coat.change(ground, |material| material.extension = look);
         }
-        let changed = terrain.chunks_changed_since(state.seen.ground);
+        let changed = changes.chunks(LayerGroup::Ground);
         if state.painted_elsewhere {
             let mut changed: BTreeSet<usize> = changed.collect();
-            let wet = terrain.water_tiles_changed_since(state.seen.water);
-            changed.extend(wet.flat_map(|tile| terrain.grid().chunks_of_tile(tile)));
+            changed.extend(
+                changes
+                    .water()
+                    .flat_map(|tile| terrain.grid().chunks_of_tile(tile)),
+            );
             state.follow(&mut commands, &terrain, &changed);
         } else {
             state.dirty.extend(changed);
             // Coarse water looks farther over the border than the ground does.
-            for tile in terrain.tiles_changed_since(state.seen.ground) {
+            for tile in changes.ground() {
                 state.dirty_bed.extend(terrain.grid().chunks_of_tile(tile));
             }
-            for tile in terrain.water_tiles_changed_since(state.seen.water) {
+            for tile in changes.water() {
                 let chunks = terrain.grid().chunks_of_tile(tile);
                 state.damp.extend(chunks.clone());
                 state.dirty_water.extend(chunks);
             }
         }
         // Lava is the host's, whoever paints the rest.
-        for tile in terrain.lava_tiles_changed_since(state.seen.lava) {
+        for tile in changes.lava() {
             let chunks = terrain.grid().chunks_of_tile(tile);
             state.dirty_lava.extend(chunks);
         }
     }
-    state.seen = seen;
+    state.seen = TerrainCursor::at(&terrain);
     if view.is_changed() {
         let painted = TerrainView {
             detail: state.painted.detail,

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::{
     schedule::{Erosion, ErosionStep, ErosionStepSystems, ErosionSystems, ErosionTime},
-    terrain::Terrain,
+    terrain::{Terrain, TerrainCursor},
 };
 use bevy::{
     ecs::{schedule::InternedScheduleLabel, system::SystemParam},
@@ -93,19 +93,23 @@ impl HistoryRequest {
 /// Edits and requests that wait for their step.
 #[derive(Resource, Default)]
 struct PendingEdits {
-    /// The terrain that they are for.
-    terrain: u64,
+    /// The terrain that they are for, if any.
+    cursor: Option<TerrainCursor>,
     edits: Vec<(EditStep, TerrainEdit)>,
     requests: Vec<(EditStep, HistoryRequest)>,
 }
 
 impl PendingEdits {
     /// Sets the terrain. Edits that waited for another one are refused.
-    fn set_terrain(&mut self, terrain: u64, writer: &mut EditWriter) {
-        if self.terrain == terrain {
+    fn set_terrain(&mut self, terrain: Option<&Terrain>, writer: &mut EditWriter) {
+        let is_same = match (self.cursor, terrain) {
+            (Some(cursor), Some(terrain)) => cursor.is_of(terrain),
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        if is_same {
             return;
         }
-        self.terrain = terrain;
+        self.cursor = terrain.map(TerrainCursor::at);
         for (_, edit) in self.edits.drain(..) {
             writer.refuse(
                 edit,
@@ -213,10 +217,10 @@ fn take_edits(
         for request in requests.read() {
             writer.refuse_request(*request, "there is no `Terrain` resource");
         }
-        pending.set_terrain(0, &mut writer);
+        pending.set_terrain(None, &mut writer);
         return;
     };
-    pending.set_terrain(terrain.id.get(), &mut writer);
+    pending.set_terrain(Some(&terrain), &mut writer);
     let steps = writer.time.steps();
     for edit in edits.read() {
         let edit = edit.clone();
@@ -247,7 +251,7 @@ fn apply_pending_edits(
         return;
     };
     // They were sent for another terrain.
-    if pending.terrain != terrain.id.get() {
+    if !pending.cursor.is_some_and(|cursor| cursor.is_of(&terrain)) {
         return;
     }
     let step = writer.time.steps();

@@ -24,7 +24,7 @@ use super::{
 use crate::{
     backend::StepDevice,
     schedule::ErosionSystems,
-    terrain::Terrain,
+    terrain::{Terrain, TerrainCursor},
     view::{
         ChunkDetail, Overlay, TerrainView, TerrainViewState, WaterView, colors::PaletteUniform,
     },
@@ -141,7 +141,7 @@ struct ChunksToDraw {
     stream_revision: u64,
     /// First cell and size of the box that rivers are in.
     rivers: UVec4,
-    terrain: u64,
+    terrain: TerrainCursor,
     /// Meshes of ground and of water built so far.
     rebuilt: [u64; 2],
     redraws: u32,
@@ -197,7 +197,7 @@ fn plan_drawing(
     chunks.ground.clear();
     chunks.water.clear();
     let Some(terrain) = terrain else {
-        chunks.terrain = 0;
+        chunks.terrain = TerrainCursor::default();
         chunks.before = None;
         return;
     };
@@ -216,7 +216,7 @@ fn plan_drawing(
     };
     chunks.ground.extend(state.ground_meshes().map(chunk));
     chunks.water.extend(state.water_meshes().map(chunk));
-    let is_new = chunks.terrain != terrain.id.get();
+    let is_new = !chunks.terrain.is_at(&terrain);
     if is_new || chunks.stream_revision != terrain.stream_revision {
         chunks.stream_revision = terrain.stream_revision;
         let map = StreamMap::new(&terrain).unwrap_or_default();
@@ -235,7 +235,7 @@ fn plan_drawing(
     };
     let rebuilt = [state.rebuilt(), state.water_rebuilt()];
     if is_new {
-        chunks.terrain = terrain.id.get();
+        chunks.terrain = TerrainCursor::at(&terrain);
         chunks.before = Some(state.baseline().ground.clone());
         chunks.redraws = REDRAWS;
     }

@@ -5,7 +5,7 @@ use crate::{
     backend::{Device, StepDevice},
     models::{pipe::PipeModel, plugin::ErosionFault, shallow_water::ShallowWater},
     schedule::{Erosion, ErosionStep, ErosionStepSystems, ErosionSystems},
-    terrain::{SettingsError, Terrain},
+    terrain::{SettingsError, Terrain, TerrainCursor},
 };
 use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
 
@@ -30,7 +30,7 @@ pub struct Rivers {
 struct Running {
     entity: Entity,
     /// The terrain that it runs on.
-    terrain: u64,
+    cursor: TerrainCursor,
     river: TerrainRiver,
 }
 
@@ -62,11 +62,31 @@ impl Rivers {
     ) -> Terrain {
         let mut copy = terrain.clone();
         for own in &self.running {
-            if own.terrain == terrain.id.get() && !keeps(own.entity) {
+            if own.cursor.is_at(terrain) && !keeps(own.entity) {
                 own.river.clone().write_back(&mut copy);
             }
         }
         copy
+    }
+
+    /// Moves along when the terrain's window has moved over the world. Rivers
+    /// that are no longer wholly on the land leave it.
+    fn follow_shift(&mut self, terrain: &mut Terrain) {
+        let is_shifted = |own: &Running| own.cursor.peek(terrain).shifted().is_some();
+        if !self.running.iter().any(is_shifted) {
+            return;
+        }
+        self.running.retain_mut(|own| {
+            let Some(by) = own.cursor.peek(terrain).shifted() else {
+                return true;
+            };
+            own.cursor = TerrainCursor::at(terrain);
+            let stays = own.river.shift(by, terrain.grid());
+            if !stays {
+                own.river.leave(terrain);
+            }
+            stays
+        });
     }
 
     /// The river of an entity if it runs on this terrain, and its index among them.
@@ -78,7 +98,7 @@ impl Rivers {
     ) -> Option<(usize, &TerrainRiver)> {
         let mut running = self.running.iter().enumerate();
         let (place, own) = running.find(|(_, own)| own.entity == entity)?;
-        (own.terrain == terrain.id.get()).then_some((place, &own.river))
+        (own.cursor.is_at(terrain)).then_some((place, &own.river))
     }
 
     /// Goes on with these rivers on this terrain, and with no others.
@@ -90,7 +110,7 @@ impl Rivers {
     ) {
         let running = rivers.into_iter().map(|(entity, river)| Running {
             entity,
-            terrain: terrain.id.get(),
+            cursor: TerrainCursor::at(terrain),
             river,
         });
         self.running = running.collect();
@@ -127,6 +147,11 @@ fn write_rivers_back(
         .read()
         .map(|RiverRequest::WriteBack(entity)| *entity)
         .collect();
+    let terrain = terrain.map(|mut terrain| {
+        // Mostly nothing was shifted, and the resource counts as unchanged.
+        rivers.follow_shift(terrain.bypass_change_detection());
+        terrain
+    });
     let is_gone = |own: &Running| !entities.contains(own.entity);
     if !rivers
         .running
@@ -138,7 +163,7 @@ fn write_rivers_back(
     if let Some(mut terrain) = terrain {
         for own in &mut rivers.running {
             let is_due = is_gone(own) || asked.contains(&own.entity);
-            if is_due && own.terrain == terrain.id.get() {
+            if is_due && own.cursor.is_at(&terrain) {
                 own.river.write_back(&mut terrain);
             }
         }
@@ -171,6 +196,7 @@ fn run_rivers(
         rivers.running.clear();
         return;
     };
+    rivers.follow_shift(&mut terrain);
     if let Some(mut device) = device.filter(|device| device.is_running()) {
         device.host_runs(NAME, false);
     }
@@ -236,14 +262,14 @@ impl Rivers {
                 let river = TerrainRiver::new(settings.clone(), stretch, &place, terrain)?;
                 self.running.push(Running {
                     entity,
-                    terrain: terrain.id.get(),
+                    cursor: TerrainCursor::at(terrain),
                     river,
                 });
                 self.running.len() - 1
             }
         };
         let own = &mut self.running[number];
-        let other_land = own.terrain != terrain.id.get();
+        let other_land = !own.cursor.is_at(terrain);
         let inflow = own.river.stretch().inflow;
         let same = RiverStretch { inflow, ..stretch } == *own.river.stretch();
         if other_land || !same || !own.river.runs_at(&place) {
@@ -252,7 +278,7 @@ impl Rivers {
                 own.river.write_back(terrain);
             }
             own.river = new;
-            own.terrain = terrain.id.get();
+            own.cursor = TerrainCursor::at(terrain);
         }
         if own.river.river().settings() != settings {
             own.river.set_settings(settings.clone(), terrain)?;

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     models::solver_state::{StateError, StateReader, StateWriter},
-    terrain::{StreamPatch, Terrain},
+    terrain::{LayerGroup, StreamPatch, Terrain, TerrainCursor},
 };
 use bevy::{math::DVec2, prelude::Transform};
 use core::ops::RangeInclusive;
@@ -57,8 +57,9 @@ impl TerrainRiver {
             return writer.finish();
         }
         writer.count(self.source.0);
-        let knows = self.seen.0 == terrain.id.get();
-        writer.count(if knows { self.seen.1 } else { 0 });
+        let knows = self.cursor.is_at(terrain);
+        let seen = self.cursor.revision(LayerGroup::Ground);
+        writer.count(if knows { seen } else { 0 });
         // The terrain has the stream as it is seen.
         let stream = copy.stream_place(self.number);
         writer.count(stream.map_or(0, |place| place as u64 + 1));
@@ -92,13 +93,13 @@ impl TerrainRiver {
         let cells = layout.cells();
         let source = SourceId(reader.count()?);
         let seen = reader.count()?;
-        reader.ensure(
-            seen <= terrain.revision(),
-            format!(
-                "the river has seen revision {seen}, but the terrain is at revision {}",
-                terrain.revision()
-            ),
-        )?;
+        let cursor = TerrainCursor::restored(terrain, LayerGroup::Ground, seen);
+        let cursor = cursor.ok_or_else(|| {
+            let newest = TerrainCursor::at(terrain).revision(LayerGroup::Ground);
+            reader.fault(format!(
+                "the river has seen revision {seen} of the ground, but the terrain is at {newest}"
+            ))
+        })?;
         let number = match reader.count()? {
             0 => Some(StreamPatch::new_number()),
             place => terrain.river_at(place as usize - 1),
@@ -138,7 +139,7 @@ impl TerrainRiver {
         reader.finish()?;
         let mut new = Self::on(layout, river, stretch, place, source, number);
         (new.shown, new.base) = (shown, base);
-        new.seen = (terrain.id.get(), seen);
+        new.cursor = cursor;
         new.looks = looks;
         (new.carried_solids, new.carried_water) = (carried_solids, carried_water);
         new.passes_water_on = passes_water_on;

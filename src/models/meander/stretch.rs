@@ -20,7 +20,9 @@ use super::{
 };
 use crate::{
     parallel::Workers,
-    terrain::{FILM, Grid, SettingsError, StreamPatch, TILE, Terrain, add_exactly, in_range},
+    terrain::{
+        FILM, Grid, SettingsError, StreamPatch, TILE, Terrain, TerrainCursor, add_exactly, in_range,
+    },
 };
 use bevy::{math::*, prelude::*};
 
@@ -166,8 +168,7 @@ pub struct TerrainRiver {
     pub(super) base: Vec<f64>,
     /// Cells, by their index in the box, whose water the river takes in.
     intake: Vec<usize>,
-    /// Terrain and revision that were seen.
-    pub(super) seen: (u64, u64),
+    pub(super) cursor: TerrainCursor,
     pub(super) looks: u64,
     /// The river's share of what the ledger has in rivers. units: m³
     pub(super) carried_solids: f64,
@@ -221,7 +222,7 @@ impl TerrainRiver {
         let mut new = Self::on(layout, river, stretch, place, source, number);
         new.base.clone_from(&shown);
         new.shown = shown;
-        new.seen = (terrain.id.get(), terrain.revision());
+        new.cursor = TerrainCursor::at(terrain);
         Ok(new)
     }
 
@@ -250,7 +251,7 @@ impl TerrainRiver {
             base: Vec::new(),
             shown: Vec::new(),
             intake: layout.intake(&river.ground, radius),
-            seen: (0, 0),
+            cursor: TerrainCursor::default(),
             looks: 0,
             carried_solids: 0.0,
             carried_water: 0.0,
@@ -416,6 +417,29 @@ impl TerrainRiver {
         terrain.hide_stream(self.number);
     }
 
+    /// Follows a shift of the terrain's window by whole tiles, if its box is
+    /// still on the land. Returns whether it is.
+    pub(super) fn shift(&mut self, by: IVec2, grid: &Grid) -> bool {
+        let first = self.first.as_i64vec2() - by.as_i64vec2() * i64::from(TILE);
+        let end = first + self.size.as_i64vec2();
+        let stays = first.cmpge(I64Vec2::ZERO).all() && end.cmple(grid.size().as_i64vec2()).all();
+        if stays {
+            self.first = first.as_uvec2();
+            self.grid = *grid;
+            self.cursor.shift(by);
+        }
+        stays
+    }
+
+    /// Leaves the land with all that it carries.
+    pub(super) fn leave(&mut self, terrain: &mut Terrain) {
+        terrain.account.solids.left += self.carried_solids;
+        terrain.account.water.left += self.carried_water;
+        self.book_solids(terrain, -self.carried_solids);
+        self.book_water(terrain, -self.carried_water);
+        terrain.hide_stream(self.number);
+    }
+
     /// Water that a particle stands for. units: m³
     fn volume(&self) -> f64 {
         f64::from(self.river.settings().particle_volume)
@@ -438,15 +462,10 @@ impl TerrainRiver {
 
     /// Takes over what others did to the ground since the last look.
     fn adopt(&mut self, terrain: &Terrain) {
-        if self.seen.0 != terrain.id.get() {
-            self.seen = (terrain.id.get(), 0);
-        }
-        if self.seen.1 == terrain.revision() {
-            return;
-        }
+        let changes = self.cursor.changes(terrain).shift_as_replaced();
         let last = self.first + self.size;
         let mut edited: Option<(UVec2, UVec2)> = None;
-        for tile in terrain.tiles_changed_since(self.seen.1) {
+        for tile in changes.ground() {
             let from = (tile * TILE).max(self.first);
             let to = ((tile + 1) * TILE).min(last);
             for y in from.y..to.y {
@@ -470,7 +489,6 @@ impl TerrainRiver {
                 }
             }
         }
-        self.seen.1 = terrain.revision();
         if let Some((from, to)) = edited {
             self.find_plain(from, to);
         }
@@ -639,7 +657,7 @@ impl TerrainRiver {
         tiles.sort_unstable();
         tiles.dedup();
         terrain.mark_tiles(tiles);
-        self.seen.1 = terrain.revision();
+        self.cursor = TerrainCursor::at(terrain);
         let area = self.grid.cell_area();
         terrain.account.solids.moved += taken * area;
         self.add_solids(terrain, -gained * area);

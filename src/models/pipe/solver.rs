@@ -13,7 +13,10 @@ use crate::{
         solver_state::{StateError, StateReader, StateWriter},
     },
     parallel::Workers,
-    terrain::{Border, FILM, Flow, Grid, Layer, SettingsError, Terrain, relative_ground},
+    terrain::{
+        Border, FILM, Flow, Grid, Layer, LayerGroup, SettingsError, Terrain, TerrainCursor,
+        relative_ground,
+    },
 };
 use core::ops::Range;
 use std::sync::Mutex;
@@ -34,7 +37,7 @@ pub struct PipeSolver {
     settings: PipeModel,
     grid: Grid,
     /// Terrain and revision of its water that `tiles` and `pace` know.
-    seen: (u64, u64),
+    cursor: TerrainCursor,
     /// State of each tile, see [`wet`].
     tiles: Vec<u8>,
     /// Squared wave speed: the most of g·d + v² over all cells. units: m²/s²
@@ -88,7 +91,7 @@ impl Solver for PipeSolver {
         settings.check()?;
         if settings.published.is_some() {
             // It does not keep track of where the water is.
-            self.seen = (0, 0);
+            self.cursor = TerrainCursor::default();
         }
         self.settings = settings;
         Ok(())
@@ -125,7 +128,7 @@ impl Solver for PipeSolver {
             }
         }
         self.changed.mark(terrain);
-        self.seen.1 = terrain.water_revision();
+        self.cursor = TerrainCursor::at(terrain);
     }
 
     fn time_lost(&self) -> f32 {
@@ -134,10 +137,10 @@ impl Solver for PipeSolver {
 
     fn save_state(&self, terrain: &Terrain) -> Vec<u8> {
         let mut writer = StateWriter::default();
-        let knows = self.seen.0 == terrain.id.get();
+        let knows = self.cursor.is_at(terrain);
         writer.count(knows.into());
         if knows {
-            writer.count(self.seen.1);
+            writer.count(self.cursor.revision(LayerGroup::Water));
             writer.real(self.pace.into());
             writer.words(self.tiles.iter().map(|&state| state.into()));
         }
@@ -153,7 +156,14 @@ impl Solver for PipeSolver {
         let mut new = Self::with(self.settings.clone(), self.grid);
         reader.ensure_grid(&self.grid, terrain.grid())?;
         if reader.count()? != 0 {
-            new.seen = (terrain.id.get(), reader.count()?);
+            let seen = reader.count()?;
+            let cursor = TerrainCursor::restored(terrain, LayerGroup::Water, seen);
+            new.cursor = cursor.ok_or_else(|| {
+                let newest = TerrainCursor::at(terrain).revision(LayerGroup::Water);
+                reader.fault(format!(
+                    "the solver has seen revision {seen} of the water, but the terrain is at {newest}"
+                ))
+            })?;
             let pace = 0.0..=f64::from(f32::MAX);
             new.pace = reader.real_in(pace, "the squared wave speed, in m²/s²,")? as f32;
             let states = reader.words(new.tiles.len())?;
@@ -207,7 +217,7 @@ impl PipeSolver {
         Self {
             settings,
             grid,
-            seen: (0, 0),
+            cursor: TerrainCursor::default(),
             tiles: vec![0; grid.tiles().element_product() as usize],
             pace: 0.0,
             lost: 0.0,
@@ -228,13 +238,13 @@ impl PipeSolver {
 
     /// Takes over what others did to the water.
     fn look(&mut self, terrain: &Terrain) {
-        if self.seen.0 != terrain.id.get() {
-            self.seen = (terrain.id.get(), 0);
+        let changes = self.cursor.changes(terrain).shift_as_replaced();
+        if changes.replaced() {
             self.tiles.fill(0);
             self.pace = fastest(terrain);
         }
         let mut deepest = 0u32;
-        for tile in terrain.water_tiles_changed_since(self.seen.1) {
+        for tile in changes.water() {
             let (columns, rows) = terrain.grid().tile_cells(tile);
             let number = (tile.y * terrain.grid().tiles().x + tile.x) as usize;
             let mut state = 0;

@@ -7,7 +7,7 @@ use crate::{
         Solver,
         solver_state::{StateError, StateReader, StateWriter},
     },
-    terrain::Terrain,
+    terrain::{Terrain, TerrainCursor},
 };
 
 impl DropletSolver {
@@ -17,7 +17,7 @@ impl DropletSolver {
         writer.count(self.published_steps);
         writer.real(self.due);
         writer.count(self.drops_since_renewal as u64);
-        let knows = self.seen.0 == terrain.id.get();
+        let knows = self.cursor.is_at(terrain);
         writer.count(knows.into());
         if !knows {
             return writer.finish();
@@ -59,7 +59,7 @@ impl DropletSolver {
     /// Reads what depends on the terrain.
     fn read_land(&mut self, reader: &mut StateReader, terrain: &Terrain) -> Result<(), StateError> {
         // No revision: all of the ground is new to it.
-        self.seen = (terrain.id.get(), 0);
+        self.cursor = TerrainCursor::before(terrain);
         self.datum = reader.real()? as f32;
         self.lakes_hold_for = reader.count()? as usize;
         let size = (self.grid.width(), self.grid.height());
