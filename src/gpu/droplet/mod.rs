@@ -204,7 +204,7 @@ impl GpuTwin for DropletSolver {
 
     /// The count of drops goes on; only the ground is to be read anew.
     fn hand_over(&mut self, _: &Grid) {
-        self.seen.1 = 0;
+        self.cursor.forget_tiles();
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
     },
     GATHER, PACKED,
 };
-use crate::terrain::TILE;
+use crate::terrain::{TILE, TerrainCursor};
 use bevy::{math::*, render::render_resource::Buffer};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,7 +24,7 @@ pub(in crate::gpu) const TILES_PER_REQUEST: usize = 256;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::gpu) struct ReadbackRequest {
     /// Which terrain it is of; results of an older one are ignored.
-    pub terrain: u64,
+    pub terrain: TerrainCursor,
     /// Steps that were recorded before it.
     pub step: u64,
     /// Differences that were sent before it.

@@ -96,7 +96,7 @@ impl TerrainRiver {
         let cursor = TerrainCursor::restored(terrain, LayerGroup::Ground, seen);
         let cursor = cursor.ok_or_else(|| {
             let newest = TerrainCursor::at(terrain).revision(LayerGroup::Ground);
-            reader.fault(format!(
+            reader.error(format!(
                 "the river has seen revision {seen} of the ground, but the terrain is at {newest}"
             ))
         })?;

@@ -435,8 +435,8 @@ impl TerrainRiver {
     pub(super) fn leave(&mut self, terrain: &mut Terrain) {
         terrain.account.solids.left += self.carried_solids;
         terrain.account.water.left += self.carried_water;
-        self.book_solids(terrain, -self.carried_solids);
-        self.book_water(terrain, -self.carried_water);
+        self.add_solids(terrain, -self.carried_solids);
+        self.add_water(terrain, -self.carried_water);
         terrain.hide_stream(self.number);
     }
 

@@ -160,7 +160,7 @@ impl Solver for PipeSolver {
             let cursor = TerrainCursor::restored(terrain, LayerGroup::Water, seen);
             new.cursor = cursor.ok_or_else(|| {
                 let newest = TerrainCursor::at(terrain).revision(LayerGroup::Water);
-                reader.fault(format!(
+                reader.error(format!(
                     "the solver has seen revision {seen} of the water, but the terrain is at {newest}"
                 ))
             })?;
