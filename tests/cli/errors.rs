@@ -105,11 +105,11 @@ fn files_that_do_not_do() {
             ),
             (
                 bake("land.r16 --size 64x64 --range 9 0"),
-                &["land.r16: ", "--range", "must rise"],
+                &["land.r16: ", "--range", "lowest < highest"],
             ),
             (
                 bake("land.r16 --size 64x64 --scale 0"),
-                &["land.r16: ", "--scale", "0 m for one"],
+                &["land.r16: ", "--scale", "found 0"],
             ),
             (bake("scene:none"), &["scene `none`", "seasons"]),
             (

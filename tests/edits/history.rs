@@ -348,7 +348,7 @@ fn requests_are_answered() {
     let refused = messages::<HistoryRefused>(&app);
     assert!(refused.len() == 1 && refused[0].reason.contains("removed"));
     let (done, reasons) = ask(&mut app, HistoryRequest::REDO);
-    assert!(done == 0 && reasons == ["there is no terrain"]);
+    assert!(done == 0 && reasons == ["there is no `Terrain` resource"]);
     let history = app.world().resource::<TerrainHistory>();
     assert_eq!(history.bytes(), 0, "its memory goes with its terrain");
 }

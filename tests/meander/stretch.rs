@@ -293,7 +293,7 @@ fn what_cannot_be_is_named() {
     let error = refused(settings(0), stretch(), far);
     assert!(error.contains("RiverStretch"), "{error}");
     assert!(
-        error.contains("must lie on the land of 512 m × 1024 m"),
+        error.contains("must lie on the terrain of 512 m × 1024 m"),
         "{error}"
     );
     let short = RiverStretch {

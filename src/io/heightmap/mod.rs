@@ -367,10 +367,7 @@ impl Decoded {
             *value = match (missing, options.no_data) {
                 (true, Some(instead)) => instead,
                 (true, None) => {
-                    let reason =
-                        "the file has no value here; set `HeightmapOptions::no_data` to fill \
-                                  such cells"
-                            .into();
+                    let reason = "the file has no value here; set `no_data` to fill it".into();
                     return Err(value_error(size, index, *value, reason));
                 }
                 (false, _) if metres.is_finite() => metres,
