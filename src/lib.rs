@@ -22,6 +22,7 @@ pub mod schedule;
 #[cfg(any(feature = "gpu", feature = "render"))]
 mod shaders;
 pub mod terrain;
+pub mod testing;
 #[cfg(feature = "render")]
 pub mod view;
 
@@ -47,7 +48,7 @@ pub mod prelude {
         },
         masks::{Mask, MaskSettings, TerrainMasks},
         models::{
-            Solver,
+            AppErosionExt, Solver,
             droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
             lava::{Lava, LavaSolver, LavaSteam},
             meander::{
@@ -55,7 +56,7 @@ pub mod prelude {
                 Stretch,
             },
             pipe::{PipeModel, PipeSolver, PublishedPipe},
-            plugin::ErosionFault,
+            plugin::ModelFailed,
             shallow_water::{PublishedShallowWater, ShallowWater, ShallowWaterSolver},
             thermal::{Thermal, ThermalSolver},
         },

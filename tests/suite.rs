@@ -15,6 +15,7 @@ mod lava;
 mod lockstep;
 mod masks;
 mod meander;
+mod models;
 mod oracle;
 mod physics;
 mod picking;

@@ -1,5 +1,5 @@
-//! Files: heightmaps and masks in and out, and whole states that go on where
-//! they were.
+//! Files: heightmaps and masks in and out, and whole states that continue
+//! where they were.
 //!
 //! A [`Heightmap`] is a plain grid of numbers: heights, a layer of the terrain,
 //! or any mask. It is read from and written as PNG (16 bits), RAW (`.r16`,
@@ -28,9 +28,9 @@
 //! # }
 //! ```
 //!
-//! A [`SavedState`] is everything: all layers, models with what they remember,
-//! rivers with all that they carry, weather, springs and clock. What is loaded
-//! goes on bit by bit as if it had never been saved.
+//! A [`SavedState`] is everything: all layers, models with their working state,
+//! rivers with all that they carry, weather, sources, sinks and clock. What is loaded
+//! continues bit for bit as if it had never been saved.
 //!
 //! ```no_run
 //! # use bevy::prelude::*; use bevy_erode::prelude::*;
@@ -56,4 +56,5 @@ pub use heightmap::{
     Endian, Heightmap, HeightmapError, HeightmapFormat, HeightmapLoader, HeightmapOptions,
     HeightmapPlugin, Vertical, VerticalRange,
 };
-pub use save::{SaveError, SavedSolver, SavedState};
+pub(crate) use save::ModelFiles;
+pub use save::{SaveError, SavedState};

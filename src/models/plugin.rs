@@ -9,18 +9,18 @@ use crate::{
 use bevy::{ecs::schedule::InternedSystemSet, prelude::*};
 use core::marker::PhantomData;
 
-/// A model could not run, and why. It is sent once, and the model rests until
-/// its settings or the terrain change.
+/// A model, source or river could not run, and why. It is sent once; the model is
+/// paused until its settings or the terrain change.
 #[derive(Message, Clone, Debug, PartialEq)]
-pub struct ErosionFault {
+pub struct ModelFailed {
     /// The model's name, e.g. `Droplets`.
     pub model: &'static str,
-    /// What is wrong, and where.
+    /// What is wrong, and with which field.
     pub reason: String,
 }
 
 /// Runs the solver `S` in every erosion step while its settings are there.
-pub struct ModelPlugin<S> {
+pub(crate) struct ModelPlugin<S> {
     set: InternedSystemSet,
     solver: PhantomData<fn() -> S>,
 }
@@ -38,7 +38,7 @@ impl<S: Solver> ModelPlugin<S> {
 
 impl<S: Solver> Plugin for ModelPlugin<S> {
     fn build(&self, app: &mut App) {
-        app.add_message::<ErosionFault>()
+        app.add_message::<ModelFailed>()
             .insert_resource(ModelState::<S> {
                 terrain: 0,
                 solver: None,
@@ -54,7 +54,7 @@ impl<S: Solver> Plugin for ModelPlugin<S> {
 pub(crate) struct ModelState<S> {
     /// The terrain that the solver was made for.
     terrain: u64,
-    /// Kept while settings are refused, so that it goes on where it was.
+    /// Kept while settings are refused, so that it continues where it was.
     solver: Option<S>,
     refused: bool,
     /// The last step was the GPU's.
@@ -71,13 +71,13 @@ impl<S> ModelState<S> {
 
 #[cfg(feature = "io")]
 impl<S> ModelState<S> {
-    /// The solver, if it works on this terrain.
+    /// The solver, if it was made for this terrain.
     pub fn solver_on(&self, terrain: &Terrain) -> Option<&S> {
         let knows = self.terrain == terrain.id.get();
         self.solver.as_ref().filter(|_| knows)
     }
 
-    /// Goes on with a solver on this terrain. Without one, it will be made when
+    /// Continues with a solver on this terrain. Without one, it will be made when
     /// the next step needs it.
     pub fn resume(&mut self, terrain: &Terrain, solver: Option<S>) {
         self.terrain = solver.as_ref().map_or(0, |_| terrain.id.get());
@@ -95,7 +95,7 @@ pub(crate) fn advance_model<S: Solver>(
     settings: Option<Res<S::Settings>>,
     mut state: ResMut<ModelState<S>>,
     time: Res<Time<Erosion>>,
-    mut faults: MessageWriter<ErosionFault>,
+    mut faults: MessageWriter<ModelFailed>,
     mut last: ResMut<LastRun>,
     #[cfg(feature = "gpu")] mut gpu: Option<ResMut<crate::gpu::GpuControl>>,
 ) {
@@ -113,15 +113,15 @@ pub(crate) fn advance_model<S: Solver>(
         (Some(_), false) => Ok(()),
         (None, false) if !settings.is_changed() => return,
         _ => {
-            // A solver of the old terrain is of no use.
+            // A solver of the old terrain cannot be used on the new one.
             state.solver = None;
             S::new(settings.clone(), terrain.grid()).map(|solver| state.solver = Some(solver))
         }
     };
     state.terrain = terrain.id.get();
     if let Err(error) = result {
-        error!("{error}; the model rests until this is mended");
-        faults.write(ErosionFault {
+        error!("{error}; the model is paused until its settings or the terrain change");
+        faults.write(ModelFailed {
             model: S::NAME,
             reason: error.to_string(),
         });

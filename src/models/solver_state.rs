@@ -1,16 +1,16 @@
-//! What solvers remember, as bytes: little-endian numbers, one after the other.
+//! The working state of solvers as bytes: little-endian numbers, one after the other.
 //!
-//! A solver's memory is what its next step depends on besides settings and
-//! terrain. It is written by [`Solver::save_state`](super::Solver::save_state) and
-//! taken up by [`Solver::load_state`](super::Solver::load_state). Bytes that come from a
-//! file may be anything, so whatever is recalled is checked first.
+//! It is what the next step depends on besides settings and terrain, written by
+//! [`Solver::save_state`](super::Solver::save_state) and read by
+//! [`Solver::load_state`](super::Solver::load_state). Bytes that come from a file may
+//! be anything, so whatever is read is checked.
 
 use core::ops::RangeInclusive;
 use thiserror::Error;
 
-/// Why a solver cannot take up what it is given. It is as it was before.
+/// Why a solver cannot load a state. The solver is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the memory of `{model}` is not usable: {reason}")]
+#[error("cannot load the saved state of `{model}`: {reason}")]
 pub struct StateError {
     /// The solver's name, e.g. `Droplets`.
     pub model: &'static str,
@@ -18,10 +18,10 @@ pub struct StateError {
     pub reason: &'static str,
 }
 
-/// Larger counts are none: a solver could not go on counting.
-const MOST: u64 = 1 << 62;
+/// Largest count: a solver has to be able to count further.
+const MAX_COUNT: u64 = 1 << 62;
 
-/// Writes what a solver remembers.
+/// Writes the working state of a solver.
 #[derive(Clone, Debug, Default)]
 pub struct StateWriter {
     bytes: Vec<u8>,
@@ -43,7 +43,7 @@ impl StateWriter {
         self.count(value.to_bits());
     }
 
-    /// Writes whether something is so.
+    /// Writes a flag.
     pub fn flag(&mut self, value: bool) {
         self.count(value.into());
     }
@@ -71,25 +71,29 @@ pub struct StateReader<'a> {
 }
 
 impl<'a> StateReader<'a> {
-    /// Reads the memory of a solver of this name.
+    /// Reads the state of a solver of this name.
     pub fn new(model: &'static str, bytes: &'a [u8]) -> Self {
         Self { model, bytes }
     }
 
     /// The error that says what is wrong.
-    pub fn fault(&self, reason: &'static str) -> StateError {
+    pub fn error(&self, reason: &'static str) -> StateError {
         StateError {
             model: self.model,
             reason,
         }
     }
 
-    /// Checks what was read.
+    /// Checks a condition on what was read.
     ///
     /// # Errors
-    /// When it is not so, for that reason.
-    pub fn ensure(&self, so: bool, reason: &'static str) -> Result<(), StateError> {
-        if so { Ok(()) } else { Err(self.fault(reason)) }
+    /// When the condition does not hold, with that reason.
+    pub fn ensure(&self, condition: bool, reason: &'static str) -> Result<(), StateError> {
+        if condition {
+            Ok(())
+        } else {
+            Err(self.error(reason))
+        }
     }
 
     /// Reads a whole number.
@@ -98,7 +102,7 @@ impl<'a> StateReader<'a> {
     /// When there is none, or one that is too large to go on counting.
     pub fn count(&mut self) -> Result<u64, StateError> {
         let value = u64::from_le_bytes(self.take::<8>()?);
-        self.ensure(value <= MOST, "a count is too large")?;
+        self.ensure(value <= MAX_COUNT, "a count is too large")?;
         Ok(value)
     }
 
@@ -115,7 +119,7 @@ impl<'a> StateReader<'a> {
     /// Reads a real number within a range.
     ///
     /// # Errors
-    /// When there is none, or one that is not in it, for that reason.
+    /// When there is none, or one that is not in the range, with that reason.
     pub fn real_in(
         &mut self,
         range: RangeInclusive<f64>,
@@ -126,31 +130,31 @@ impl<'a> StateReader<'a> {
         Ok(value)
     }
 
-    /// Reads whether something is so.
+    /// Reads a flag.
     ///
     /// # Errors
-    /// When there is nothing, or neither yes nor no.
+    /// When there is nothing, or a number that is neither 0 nor 1.
     pub fn flag(&mut self) -> Result<bool, StateError> {
         let value = self.count()?;
-        self.ensure(value <= 1, "it says neither yes nor no")?;
+        self.ensure(value <= 1, "a flag is neither 0 nor 1")?;
         Ok(value == 1)
     }
 
-    /// Reads so many words.
+    /// Reads `count` words.
     ///
     /// # Errors
     /// When there are fewer.
     pub fn words(&mut self, count: usize) -> Result<impl Iterator<Item = u32> + 'a, StateError> {
         let length = count.saturating_mul(4);
         let Some((words, rest)) = self.bytes.split_at_checked(length) else {
-            return Err(self.fault("it ends too early"));
+            return Err(self.error("the state ends too early"));
         };
         self.bytes = rest;
         let words = words.as_chunks::<4>().0.iter();
         Ok(words.map(|word| u32::from_le_bytes(*word)))
     }
 
-    /// Reads a plane of so many finite numbers.
+    /// Reads a plane of `count` finite numbers.
     ///
     /// # Errors
     /// When there are fewer, or one is not finite.
@@ -166,12 +170,12 @@ impl<'a> StateReader<'a> {
     /// # Errors
     /// When something is left over.
     pub fn finish(self) -> Result<(), StateError> {
-        self.ensure(self.bytes.is_empty(), "it is too long")
+        self.ensure(self.bytes.is_empty(), "the state is too long")
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N], StateError> {
         let Some((bytes, rest)) = self.bytes.split_first_chunk::<N>() else {
-            return Err(self.fault("it ends too early"));
+            return Err(self.error("the state ends too early"));
         };
         self.bytes = rest;
         Ok(*bytes)

@@ -2,7 +2,7 @@
 
 use super::{MeanderingRiver, RiverStretch, Stretch};
 use crate::{
-    models::{pipe::PipeModel, plugin::ErosionFault, shallow_water::ShallowWater},
+    models::{plugin::ModelFailed, water::RunningWaterModel},
     schedule::{Erosion, ErosionStep, ErosionStepSystems, ErosionSystems},
     terrain::{SettingsError, Terrain},
 };
@@ -102,7 +102,7 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
     app.init_resource::<Rivers>()
         .register_type::<MeanderingRiver>()
         .register_type::<Stretch>()
-        .add_message::<ErosionFault>()
+        .add_message::<ModelFailed>()
         .add_message::<RiverRequest>()
         .add_systems(ErosionStep, run_rivers.in_set(ErosionStepSystems::River))
         .add_systems(
@@ -145,21 +145,15 @@ fn write_rivers_back(
     rivers.running.retain(|own| !is_gone(own));
 }
 
-/// The clock, and the water models that run beside rivers.
-type Step<'w> = (
-    Res<'w, Time<Erosion>>,
-    Option<Res<'w, PipeModel>>,
-    Option<Res<'w, ShallowWater>>,
-);
-
 /// Runs all rivers for a step.
 fn run_rivers(
     terrain: Option<ResMut<Terrain>>,
     entities: Query<(Entity, Ref<MeanderingRiver>, &Stretch, &Transform)>,
     places: TransformHelper,
-    (time, pipe, shallow_water): Step,
+    time: Res<Time<Erosion>>,
+    water_model: Res<RunningWaterModel>,
     mut rivers: ResMut<Rivers>,
-    mut faults: MessageWriter<ErosionFault>,
+    mut faults: MessageWriter<ModelFailed>,
     #[cfg(feature = "gpu")] mut gpu: Option<ResMut<crate::gpu::GpuControl>>,
 ) {
     if entities.is_empty() {
@@ -189,7 +183,7 @@ fn run_rivers(
         (numbers, settings.seed)
     });
     let dt = time.context().step_size().as_secs_f32();
-    let passes_water_on = pipe.is_some() || shallow_water.is_some();
+    let passes_water_on = water_model.0.is_some();
     let mut wrong = Vec::new();
     let mut changed = Vec::new();
     for (entity, settings, stretch, place) in found {
@@ -210,7 +204,7 @@ fn run_rivers(
         if !rivers.refused.contains(known) || changed.contains(&known.0) {
             let (entity, error) = known;
             warn!("{error}; the river of entity {entity} rests until this is mended");
-            faults.write(ErosionFault {
+            faults.write(ModelFailed {
                 model: NAME,
                 reason: error.to_string(),
             });

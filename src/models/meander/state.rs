@@ -87,7 +87,7 @@ impl RiverStretch {
     ) -> Result<Self, StateError> {
         let mut memory = StateReader::new(M, memory);
         let layout = Layout::new(&settings, &stretch, place, terrain.grid());
-        let layout = layout.map_err(|_| memory.fault("there is no such stretch"))?;
+        let layout = layout.map_err(|_| memory.error("there is no such stretch"))?;
         let cells = layout.cells();
         let source = SourceId(memory.count()?);
         let seen = memory.count()?;
@@ -96,18 +96,18 @@ impl RiverStretch {
             0 => Some(StreamPatch::new_number()),
             place => terrain.river_at(place as usize - 1),
         };
-        let number = number.ok_or_else(|| memory.fault("no such stream is seen"))?;
+        let number = number.ok_or_else(|| memory.error("no such stream is seen"))?;
         let looks = memory.count()?;
         let carried_solids = volume(&mut memory)?;
         let carried_water = volume(&mut memory)?;
         let passes_water_on = memory.flag()?;
         let ground = layout.ground(vec![0.0; cells]);
-        let mut ground = ground.map_err(|_| memory.fault("there is no such ground"))?;
+        let mut ground = ground.map_err(|_| memory.error("there is no such ground"))?;
         ground.load_state(&mut memory)?;
         let shown = levels_unlike(&mut memory, ground.heights())?;
         let base = levels_unlike(&mut memory, &shown)?;
         let mut river = RiverSolver::new(settings, ground)
-            .map_err(|_| memory.fault("there is no such river"))?;
+            .map_err(|_| memory.error("there is no such river"))?;
         river.load_state(&mut memory)?;
         let is_there = river.springs.iter().any(|spring| spring.id == source.0);
         memory.ensure(is_there, "its source is none")?;

@@ -13,8 +13,10 @@ use crate::{
         solver_state::{StateError, StateReader, StateWriter},
     },
     parallel::Workers,
+    schedule::ErosionStepSystems,
     terrain::{Border, FILM, Flow, Grid, Layer, SettingsError, Terrain, relative_ground},
 };
+use bevy::prelude::SystemSet;
 use core::ops::Range;
 use std::sync::Mutex;
 
@@ -64,6 +66,7 @@ impl Solver for PipeSolver {
     type Settings = PipeModel;
 
     const NAME: &'static str = "PipeModel";
+    const KEY: &'static str = "pipe";
     const READS: &'static [Layer] = &[
         Layer::Bedrock,
         Layer::Soil,
@@ -75,9 +78,17 @@ impl Solver for PipeSolver {
 
     const MOVES_WATER: bool = true;
 
+    fn step_set() -> impl SystemSet {
+        ErosionStepSystems::Water
+    }
+
     fn new(settings: PipeModel, grid: &Grid) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self::with(settings, *grid))
+    }
+
+    fn check_settings(settings: &PipeModel) -> Result<(), SettingsError> {
+        settings.check()
     }
 
     fn settings(&self) -> &PipeModel {

@@ -103,7 +103,7 @@ impl History {
 
     pub fn load_state(memory: &mut StateReader, grid: &Grid) -> Result<Self, StateError> {
         let solves = memory.count()?;
-        let solves = u32::try_from(solves).map_err(|_| memory.fault("too many solves"))?;
+        let solves = u32::try_from(solves).map_err(|_| memory.error("too many solves"))?;
         Ok(Self {
             solves,
             water: memory.floats(grid.cells())?,

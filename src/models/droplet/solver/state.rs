@@ -83,13 +83,13 @@ impl DropletSolver {
         let mut three = || core::array::from_fn(|_| words.next().unwrap_or_default());
         let streams = (0..cells).map(|_| StreamCell::from_words(three()));
         let streams: Option<Vec<StreamCell>> = streams.collect();
-        self.streams = streams.ok_or_else(|| memory.fault("a stream's number is wrong"))?;
+        self.streams = streams.ok_or_else(|| memory.error("a stream's number is wrong"))?;
         let mut words = memory.words(3 * cells)?;
         let mut three = || core::array::from_fn(|_| words.next().unwrap_or_default());
         let passed = (0..cells).map(|_| Passed::from_words(three()));
         let passed: Option<Vec<Passed>> = passed.collect();
         let sums = Sums {
-            passed: passed.ok_or_else(|| memory.fault("a count of drops is wrong"))?,
+            passed: passed.ok_or_else(|| memory.error("a count of drops is wrong"))?,
             ..Sums::default()
         };
         self.workers = vec![(sums, Traces::default())];
