@@ -174,16 +174,14 @@ impl Choice {
                 soil_depth: self.soil,
                 ..default()
             },
-            models: SceneModels {
-                droplets: Some(Droplets {
+            models: SceneModels::default()
+                .with::<DropletSolver>(Droplets {
                     rate: 0.1,
                     // Mountains in seconds.
                     volume: 50.0,
                     ..Droplets::default().with_streams()
-                }),
-                thermal: Some(Thermal::default()),
-                ..default()
-            },
+                })
+                .with::<ThermalSolver>(Thermal::default()),
             camera: SceneCamera {
                 focus: (0.0, 40.0, 0.0),
                 yaw: 28.6,

@@ -23,6 +23,7 @@ pub mod schedule;
 #[cfg(feature = "render")]
 mod shaders;
 pub mod terrain;
+pub mod testing;
 #[cfg(feature = "render")]
 pub mod view;
 
@@ -49,7 +50,7 @@ pub mod prelude {
         },
         masks::{Mask, MaskSettings, TerrainMasks},
         models::{
-            Solver,
+            AppErosionExt, Solver,
             droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
             lava::{Lava, LavaSolver, LavaSteam},
             meander::{
@@ -57,7 +58,7 @@ pub mod prelude {
                 TerrainRiver,
             },
             pipe::{PipeModel, PipeSolver, PublishedPipe},
-            plugin::ErosionFault,
+            plugin::ModelFailed,
             shallow_water::{PublishedShallowWater, ShallowWater, ShallowWaterSolver},
             thermal::{Thermal, ThermalSolver},
         },

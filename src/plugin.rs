@@ -2,18 +2,7 @@
 
 use crate::{
     backend::{self, ErosionBackend},
-    bake, forcing, masks,
-    models::{
-        droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
-        lava::{self, Lava, LavaSolver},
-        meander,
-        pipe::{PipeModel, PipeSolver, PublishedPipe},
-        plugin::ModelPlugin,
-        shallow_water::{PublishedShallowWater, ShallowWater, ShallowWaterSolver},
-        thermal::{Thermal, ThermalSolver},
-        water::{self, WaterSystems},
-    },
-    schedule::{self, ErosionStepSystems},
+    bake, forcing, masks, models, schedule,
 };
 use bevy::{
     ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
@@ -23,7 +12,8 @@ use bevy::{
 /// Adds erosion to an app.
 ///
 /// Insert a [`Terrain`](crate::terrain::Terrain) and a model, such as
-/// [`Droplets`] or [`Thermal`], and the ground erodes. With feature `render` it
+/// [`Droplets`](crate::models::droplet::Droplets) or
+/// [`Thermal`](crate::models::thermal::Thermal), and the ground erodes. With feature `render` it
 /// is drawn too.
 #[derive(Clone, Debug)]
 pub struct ErosionPlugin {
@@ -58,25 +48,7 @@ impl ErosionPlugin {
 impl Plugin for ErosionPlugin {
     fn build(&self, app: &mut App) {
         schedule::build(app, self.schedule);
-        app.register_type::<Droplets>()
-            .register_type::<Streams>()
-            .register_type::<PublishedDroplets>()
-            .register_type::<PipeModel>()
-            .register_type::<PublishedPipe>()
-            .register_type::<ShallowWater>()
-            .register_type::<PublishedShallowWater>()
-            .register_type::<Lava>()
-            .register_type::<Thermal>()
-            .add_plugins((
-                ModelPlugin::<DropletSolver>::new(ErosionStepSystems::Droplets),
-                ModelPlugin::<PipeSolver>::new(WaterSystems::Pipe),
-                ModelPlugin::<ShallowWaterSolver>::new(WaterSystems::ShallowWater),
-                ModelPlugin::<LavaSolver>::new(ErosionStepSystems::Lava),
-                ModelPlugin::<ThermalSolver>::new(ErosionStepSystems::Thermal),
-            ));
-        lava::steam::build(app);
-        water::build(app, self.schedule);
-        meander::plugin::build(app, self.schedule);
+        models::build(app, self.schedule);
         forcing::build(app, self.schedule);
         bake::build(app, self.schedule);
         masks::build(app, self.schedule);

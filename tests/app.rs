@@ -297,7 +297,7 @@ fn wrong_settings_are_reported_once_and_can_be_mended() {
         });
     let untouched = hash(&app);
     let faults = |app: &mut App| {
-        let mut faults = app.world_mut().resource_mut::<Messages<ErosionFault>>();
+        let mut faults = app.world_mut().resource_mut::<Messages<ModelFailed>>();
         faults.drain().collect::<Vec<_>>()
     };
     app.update();

@@ -135,13 +135,13 @@ fn a_scene_bakes_as_it_runs_in_an_app() {
     let ErosionScene {
         models, forcing, ..
     } = scene;
-    let mut plan = forcing.bake_springs(&land);
+    let mut plan = forcing.bake_points(&land);
     plan.extend([
         BakeModel::new::<RainSolver>(forcing.rain.expect("rain")),
         BakeModel::new::<EvaporationSolver>(forcing.evaporation.expect("evaporation")),
-        BakeModel::new::<DropletSolver>(models.droplets.expect("droplets")),
-        BakeModel::new::<PipeSolver>(models.pipe.expect("pipe")),
-        BakeModel::new::<ThermalSolver>(models.thermal.expect("thermal")),
+        BakeModel::new::<DropletSolver>(models.get::<Droplets>().cloned().expect("droplets")),
+        BakeModel::new::<PipeSolver>(models.get::<PipeModel>().cloned().expect("pipe")),
+        BakeModel::new::<ThermalSolver>(models.get::<Thermal>().cloned().expect("thermal")),
     ]);
     let baked = Bake::new(land).with_step(0.125).simulate(5.0, plan);
     let baked = baked.run(&BakeProgress::default()).expect("baked");
@@ -214,7 +214,7 @@ fn a_task_brings_its_terrain() {
 
 #[test]
 fn a_task_tells_how_far_it_is_and_how_long_it_will_take() {
-    let idle = BakeModel::new::<Idle>(Watched(Arc::new(())));
+    let idle = BakeModel::new::<Idle>(Watched::default());
     let slow = Bake::new(crate::land(3, UVec2::splat(300), 1.0))
         .droplets(Droplets::default(), 400_000)
         .simulate(1.0, [idle]);
@@ -272,23 +272,36 @@ fn a_task_can_be_cancelled() {
 /// know whether it still exists.
 struct Idle(Watched);
 
-#[derive(Resource, Clone)]
-struct Watched(Arc<()>);
+#[derive(Resource, Reflect, Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+struct Watched {
+    #[reflect(ignore)]
+    #[serde(skip)]
+    shared: Arc<()>,
+}
 
 impl PartialEq for Watched {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 }
 
 impl Solver for Idle {
     type Settings = Watched;
-    const NAME: &'static str = "Idle";
+    const NAME: &'static str = "Watched";
+    const KEY: &'static str = "watched";
     const READS: &'static [Layer] = &[];
     const WRITES: &'static [Layer] = &[];
 
+    fn step_set() -> impl SystemSet {
+        ErosionStepSystems::Thermal
+    }
+
     fn new(settings: Watched, _: &Grid) -> Result<Self, SettingsError> {
         Ok(Self(settings))
+    }
+
+    fn check_settings(_: &Watched) -> Result<(), SettingsError> {
+        Ok(())
     }
 
     fn settings(&self) -> &Watched {
@@ -306,7 +319,9 @@ impl Solver for Idle {
 #[test]
 fn a_bake_ends_when_its_task_is_replaced() {
     let watch = Arc::new(());
-    let idle = BakeModel::new::<Idle>(Watched(watch.clone()));
+    let idle = BakeModel::new::<Idle>(Watched {
+        shared: watch.clone(),
+    });
     // More steps than anyone can wait for.
     let endless = Bake::new(hills(1)).with_step(1e-6).simulate(1e9, [idle]);
     let mut app = app();

@@ -543,8 +543,8 @@ fn water_at(app: &App, x: f32, z: f32) -> f32 {
     terrain.water()[terrain.grid().index(cell.x, cell.y)]
 }
 
-fn faults(app: &mut App) -> Vec<ErosionFault> {
-    let mut faults = app.world_mut().resource_mut::<Messages<ErosionFault>>();
+fn faults(app: &mut App) -> Vec<ModelFailed> {
+    let mut faults = app.world_mut().resource_mut::<Messages<ModelFailed>>();
     faults.drain().collect()
 }
 

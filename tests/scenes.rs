@@ -90,7 +90,7 @@ fn every_file_is_a_scene_that_can_be_built() {
         assert_eq!(*terrain.borders(), scene.terrain.borders);
         assert!(!scene.title.is_empty() && !scene.description.is_empty());
         assert!(
-            scene.models != SceneModels::default() || !scene.rivers.is_empty(),
+            !scene.models.is_empty() || !scene.rivers.is_empty(),
             "{name} does nothing"
         );
         let camera = scene.camera.transform().translation;
@@ -109,7 +109,7 @@ fn the_readme_shows_a_scene_and_an_error() {
     let sample = sample.split("```").next().expect("its end");
     let scene = read(sample).expect("valid");
     scene.build_terrain().expect("valid");
-    assert!(scene.models.pipe.is_some() && scene.forcing.rain.is_some());
+    assert!(scene.models.get::<PipeModel>().is_some() && scene.forcing.rain.is_some());
 
     let wrong = sample.replace("roughness: 0.05", "roughness: 5.0");
     let error = ErosionScene::from_ron("island.scene.ron", &wrong).expect_err("wrong");
@@ -297,7 +297,7 @@ fn errors_name_place_and_field() {
             "(forcing: (\n  sources: [\n    (),\n    (at: (0.0, 900.0)),\n]))",
             (4, 6),
             "forcing.sources[1].at",
-            "outside the land",
+            "outside the terrain",
         ),
         (
             "(forcing: (\n  sinks: [(discharge: -1.0)]))",
@@ -462,10 +462,8 @@ fn a_scene_takes_the_place_of_the_one_before() {
 
     // A bad one changes nothing.
     let mut bad = full();
-    bad.models.thermal = Some(Thermal {
-        shelter: -1.0,
-        ..default()
-    });
+    let thermal = bad.models.get_mut::<Thermal>().expect("thermal");
+    thermal.shelter = -1.0;
     let error = bad.apply(world).expect_err("bad");
     assert_eq!(error.field, "models.thermal.shelter");
     assert_eq!(error.place, None);
@@ -550,9 +548,9 @@ fn the_volcano_builds_land_in_the_sea() {
         .expect("the scene");
     let scene = ErosionScene::from_ron(name, text).expect("valid");
     let before = scene.build_terrain().expect("checked");
-    let models = scene.forcing.bake_springs(&before).into_iter().chain([
-        BakeModel::new::<PipeSolver>(scene.models.pipe.clone().expect("water")),
-        BakeModel::new::<LavaSolver>(scene.models.lava.clone().expect("lava")),
+    let models = scene.forcing.bake_points(&before).into_iter().chain([
+        BakeModel::new::<PipeSolver>(scene.models.get::<PipeModel>().cloned().expect("water")),
+        BakeModel::new::<LavaSolver>(scene.models.get::<Lava>().cloned().expect("lava")),
     ]);
     let after = Bake::new(before.clone())
         .with_step(0.1)

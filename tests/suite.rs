@@ -14,6 +14,7 @@ mod lava;
 mod lockstep;
 mod masks;
 mod meander;
+mod models;
 mod oracle;
 mod picking;
 mod pipe;

@@ -60,8 +60,8 @@ impl<T> Background<T> {
     }
 }
 
-/// Work that nobody waits for must not go on for minutes: dropping its task
-/// does not stop it, for it runs in one go.
+/// Work that nobody waits for must not continue for minutes: dropping its task does
+/// not stop it, because it runs without a pause.
 impl<T> Drop for Background<T> {
     fn drop(&mut self) {
         self.cancel();

@@ -32,8 +32,6 @@ use crate::{
         Solver,
         droplet::{DropletSolver, Droplets},
         meander::{MeanderingRiver, RiverStretch, TerrainRiver},
-        pipe::PipeSolver,
-        shallow_water::ShallowWaterSolver,
     },
     terrain::{Grid, SettingsError, Terrain, in_range},
 };
@@ -85,7 +83,7 @@ impl BakeProgress {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Notes the share that is done.
+    /// Records the share that is done.
     fn reach(&self, done: f64) -> Result<(), BakeError> {
         let done = done.clamp(0.0, 1.0) as f32;
         self.done.store(done.to_bits(), Ordering::Relaxed);
@@ -124,7 +122,7 @@ impl Work for BakedRiver {
     fn advance(&mut self, terrain: &mut Terrain, dt: f32) {
         if self.river.is_none() {
             let settings = self.settings.clone();
-            // It was checked, so it can be.
+            // It was checked before, so it does not fail.
             self.river = TerrainRiver::new(settings, self.stretch, &self.place, terrain).ok();
         }
         if let Some(river) = &mut self.river {
@@ -142,9 +140,11 @@ impl Work for BakedRiver {
 
 type Make = Box<dyn Fn(&Grid) -> Result<Box<dyn Work>, SettingsError> + Send + Sync>;
 
-/// A model to be baked: any [`Solver`], so rain too, a spring or a river.
+/// A model to be baked: any [`Solver`], so rain too, a source, sink, vent or river.
 pub struct BakeModel {
     name: &'static str,
+    /// A terrain has one such model at most.
+    moves_water: bool,
     make: Make,
 }
 
@@ -164,6 +164,7 @@ impl BakeModel {
         };
         Self {
             name: S::NAME,
+            moves_water: S::MOVES_WATER,
             make: Box::new(make),
         }
     }
@@ -172,7 +173,7 @@ impl BakeModel {
     pub fn source(source: WaterSource, at: Vec3) -> Self {
         let make = move |grid: &Grid| {
             source.check_at(grid, at)?;
-            // It was checked, so it pours.
+            // It was checked before, so it does not fail.
             let work = move |terrain: &mut Terrain, dt: f32| {
                 let _ = source.pour(terrain, at, dt);
             };
@@ -180,6 +181,7 @@ impl BakeModel {
         };
         Self {
             name: "WaterSource",
+            moves_water: false,
             make: Box::new(make),
         }
     }
@@ -188,7 +190,7 @@ impl BakeModel {
     pub fn sink(sink: WaterSink, at: Vec3) -> Self {
         let make = move |grid: &Grid| {
             sink.check_at(grid, at)?;
-            // It was checked, so it takes.
+            // It was checked before, so it does not fail.
             let work = move |terrain: &mut Terrain, dt: f32| {
                 let _ = sink.drain(terrain, at, dt);
             };
@@ -196,15 +198,21 @@ impl BakeModel {
         };
         Self {
             name: "WaterSink",
+            moves_water: false,
             make: Box::new(make),
         }
+    }
+
+    /// The name of what it runs, such as `PipeModel`.
+    pub fn name(&self) -> &'static str {
+        self.name
     }
 
     /// A vent that pours lava at a world position.
     pub fn vent(vent: LavaSource, at: Vec3) -> Self {
         let make = move |grid: &Grid| {
             vent.check_at(grid, at)?;
-            // It was checked, so it pours.
+            // It was checked before, so it does not fail.
             let work = move |terrain: &mut Terrain, dt: f32| {
                 let _ = vent.pour(terrain, at, dt);
             };
@@ -212,11 +220,12 @@ impl BakeModel {
         };
         Self {
             name: "LavaSource",
+            moves_water: false,
             make: Box::new(make),
         }
     }
 
-    /// A river on a stretch of the land. At the end of its stage it is written
+    /// A river on a stretch of the terrain. At the end of its stage it is written
     /// back into the layers.
     pub fn river(settings: MeanderingRiver, stretch: RiverStretch, place: Transform) -> Self {
         let make = move |grid: &Grid| {
@@ -230,13 +239,11 @@ impl BakeModel {
         };
         Self {
             name: "MeanderingRiver",
+            moves_water: false,
             make: Box::new(make),
         }
     }
 }
-
-/// Models of which a terrain has but one.
-const WATER_MODELS: [&str; 2] = [PipeSolver::NAME, ShallowWaterSolver::NAME];
 
 /// How many whole steps there are in a time, and how long the rest is.
 fn steps_of(seconds: f32, step: f32) -> (u64, Option<f32>) {
@@ -363,12 +370,16 @@ impl Bake {
             } => {
                 in_range("Bake", "seconds", *seconds, 0.0..=1e9)?;
                 in_range("Bake", "step", *step, 1e-6..=86_400.0)?;
-                let is_water = |model: &&BakeModel| WATER_MODELS.contains(&model.name);
-                if models.iter().filter(is_water).count() > 1 {
+                let water = models.iter().filter(|model| model.moves_water);
+                let water: Vec<&str> = water.map(|model| model.name).collect();
+                if water.len() > 1 {
                     return Err(SettingsError {
                         model: "Bake",
                         field: "models",
-                        reason: "only one water model runs at a time".into(),
+                        reason: format!(
+                            "only one water model runs at a time, found {}",
+                            water.join(" and ")
+                        ),
                     });
                 }
                 let models = models.iter().map(|model| (model.make)(grid));

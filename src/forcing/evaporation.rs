@@ -6,12 +6,12 @@
 //! ```
 
 use super::{
-    BAND, MAX_DEPTH, MM_PER_HOUR, fits, gain,
+    BAND, ForcingSystems, MAX_DEPTH, MM_PER_HOUR, fits, gain,
     season::{Calendar, Season},
 };
 use crate::{
     models::{
-        Solver,
+        ShiftOutcome, Solver,
         solver_state::{StateError, StateReader, StateWriter},
     },
     parallel::Workers,
@@ -80,9 +80,15 @@ impl Solver for EvaporationSolver {
     type Settings = Evaporation;
 
     const NAME: &'static str = M;
+    const KEY: &'static str = "evaporation";
+    const IS_FORCING: bool = true;
     const READS: &'static [Layer] = Self::WRITES;
     /// Bedrock takes on what is too small for the soil to count.
     const WRITES: &'static [Layer] = &[Layer::Bedrock, Layer::Soil, Layer::Water, Layer::Suspended];
+
+    fn step_set() -> impl SystemSet {
+        ForcingSystems::Evaporation
+    }
 
     fn new(settings: Evaporation, grid: &Grid) -> Result<Self, SettingsError> {
         settings.check()?;
@@ -91,6 +97,10 @@ impl Solver for EvaporationSolver {
             grid: *grid,
             calendar: Calendar::default(),
         })
+    }
+
+    fn check_settings(settings: &Evaporation) -> Result<(), SettingsError> {
+        settings.check()
     }
 
     fn settings(&self) -> &Evaporation {
@@ -157,6 +167,12 @@ impl Solver for EvaporationSolver {
         if !settled.is_empty() {
             terrain.mark_tiles(settled);
         }
+    }
+
+    /// It knows nothing of places, and the date stays.
+    fn shift(&mut self, _: IVec2, terrain: &Terrain) -> Result<ShiftOutcome, SettingsError> {
+        self.grid = *terrain.grid();
+        Ok(ShiftOutcome::Kept)
     }
 
     fn save_state(&self, _: &Terrain) -> Vec<u8> {

@@ -21,7 +21,6 @@ pub use springs::{WaterSink, WaterSource};
 pub use vents::LavaSource;
 
 use crate::{
-    models::plugin::ModelPlugin,
     schedule::{ErosionStep, ErosionStepSystems},
     terrain::{Grid, TILE, Terrain, add_exactly},
 };
@@ -48,9 +47,7 @@ const MM_PER_HOUR: f64 = 3.6e6;
 
 pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
     edits::build(app, schedule);
-    app.register_type::<Rain>()
-        .register_type::<Evaporation>()
-        .register_type::<Season>()
+    app.register_type::<Season>()
         .register_type::<WaterSource>()
         .register_type::<WaterSink>()
         .register_type::<LavaSource>()
@@ -64,10 +61,6 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
                 .chain()
                 .in_set(ErosionStepSystems::Forcing),
         )
-        .add_plugins((
-            ModelPlugin::<RainSolver>::new(ForcingSystems::Rain),
-            ModelPlugin::<EvaporationSolver>::new(ForcingSystems::Evaporation),
-        ))
         .add_systems(
             ErosionStep,
             springs::run_springs.in_set(ForcingSystems::Springs),

@@ -11,7 +11,7 @@
 //! its edge gets as much as its middle.
 
 use super::{
-    BAND, MAX_DEPTH, MM_PER_HOUR, add_counted,
+    BAND, ForcingSystems, MAX_DEPTH, MM_PER_HOUR, add_counted,
     drops::{Drops, MAX_RADIUS},
     fits,
     season::{Calendar, Season},
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     models::{
-        Solver,
+        ShiftOutcome, Solver,
         solver_state::{StateError, StateReader, StateWriter},
     },
     parallel::Workers,
@@ -273,8 +273,14 @@ impl Solver for RainSolver {
     type Settings = Rain;
 
     const NAME: &'static str = M;
+    const KEY: &'static str = "rain";
+    const IS_FORCING: bool = true;
     const READS: &'static [Layer] = &[Layer::Water];
     const WRITES: &'static [Layer] = &[Layer::Water];
+
+    fn step_set() -> impl SystemSet {
+        ForcingSystems::Rain
+    }
 
     fn new(settings: Rain, grid: &Grid) -> Result<Self, SettingsError> {
         settings.check_on(grid)?;
@@ -284,6 +290,10 @@ impl Solver for RainSolver {
             grid: *grid,
             calendar: Calendar::default(),
         })
+    }
+
+    fn check_settings(settings: &Rain) -> Result<(), SettingsError> {
+        settings.check()
     }
 
     fn settings(&self) -> &Rain {
@@ -324,6 +334,25 @@ impl Solver for RainSolver {
         terrain.account.water.rained += rained * self.grid.cell_area();
         if !tiles.is_empty() {
             terrain.mark_water_tiles(tiles);
+        }
+    }
+
+    /// It knows nothing of places, and the date stays.
+    fn shift(&mut self, _: IVec2, terrain: &Terrain) -> Result<ShiftOutcome, SettingsError> {
+        self.grid = *terrain.grid();
+        Ok(ShiftOutcome::Kept)
+    }
+
+    fn take_plane(settings: &mut Rain) -> Vec<f32> {
+        match &mut settings.pattern {
+            RainPattern::Map(weights) => core::mem::take(weights),
+            _ => Vec::new(),
+        }
+    }
+
+    fn put_plane(settings: &mut Rain, plane: Vec<f32>) {
+        if let RainPattern::Map(weights) = &mut settings.pattern {
+            *weights = plane;
         }
     }
 

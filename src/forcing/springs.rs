@@ -11,7 +11,7 @@
 
 use super::{LavaSource, MAX_DEPTH, add_counted, disc::Disc, gain, tile_of};
 use crate::{
-    models::plugin::ErosionFault,
+    models::plugin::ModelFailed,
     schedule::Erosion,
     terrain::{Grid, SettingsError, Terrain, TerrainCursor, add_exactly, in_range},
 };
@@ -303,7 +303,7 @@ pub(super) fn run_springs(
     places: TransformHelper,
     time: Res<Time<Erosion>>,
     mut refused: Local<Refused>,
-    mut faults: MessageWriter<ErosionFault>,
+    mut faults: MessageWriter<ModelFailed>,
 ) {
     let Some(mut terrain) = terrain else {
         return;
@@ -352,7 +352,7 @@ pub(super) fn run_springs(
     for (entity, error) in &wrong {
         if !refused.knows(*entity, error) {
             warn!("entity {entity} is not running: {error}");
-            faults.write(ErosionFault {
+            faults.write(ModelFailed {
                 model: error.model,
                 reason: error.to_string(),
             });

@@ -56,4 +56,5 @@ pub use heightmap::{
     Endian, Heightmap, HeightmapError, HeightmapFormat, HeightmapLoader, HeightmapOptions,
     HeightmapPlugin, Vertical, VerticalRange,
 };
-pub use save::{SaveError, SavedSolver, SavedState};
+pub(crate) use save::ModelFiles;
+pub use save::{SaveError, SavedState};

@@ -1,48 +1,123 @@
 //! The models that shape the ground. Each folder: `mod.rs` (settings and the
 //! equations as the code computes them) and `solver.rs` (plain Rust, no app
-//! needed). [`plugin`] wires any of them into an app.
+//! needed).
+//!
+//! Every model is a [`Solver`], which also declares how the model is named, which
+//! layers it uses, when it runs in a step and whether it moves water. [`BUILT_IN`]
+//! lists the models of this crate, one line each; an app's [`ErosionModels`] hold
+//! these and any that [`add_erosion_model`](AppErosionExt::add_erosion_model)
+//! added. All that deals with models in general asks them: the plugin, saved
+//! states, scenes, presets, bakes, the command line, the panel and the tests.
 
+mod any_model;
 pub mod droplet;
 pub mod lava;
 pub mod meander;
 pub mod pipe;
 pub mod plugin;
+mod registry;
 mod rows;
 pub mod shallow_water;
 pub mod solver_state;
+mod table;
 pub mod thermal;
 pub(crate) mod water;
+
+pub use any_model::{AnyModel, AnySolver};
+pub(crate) use registry::build;
+pub use registry::{AppErosionExt, ErosionModels, ModelEntry, ModelSystems};
+pub use table::BUILT_IN;
 
 use crate::{
     parallel::Workers,
     terrain::{Grid, Layer, SettingsError, Terrain, TerrainCursor},
 };
-use bevy::{ecs::component::Mutable, prelude::Resource};
+use bevy::{
+    ecs::{component::Mutable, schedule::SystemSet},
+    math::IVec2,
+    prelude::{Reflect, Resource},
+    reflect::GetTypeRegistration,
+};
+use core::fmt::Debug;
 use solver_state::{StateError, StateReader};
 
-/// A method that changes a terrain step by step.
+/// A method that changes a terrain step by step: what a model does, and its
+/// declaration.
+///
+/// A model is two types: its settings, a resource whose presence turns the model
+/// on, and a solver of them, which holds working state and needs no app. To add a
+/// model to an app, implement this trait and call
+/// [`add_erosion_model`](AppErosionExt::add_erosion_model); this crate's own models
+/// are listed in [`BUILT_IN`].
+///
+/// Only [`new`](Self::new), [`settings`](Self::settings),
+/// [`set_settings`](Self::set_settings), [`check_settings`](Self::check_settings)
+/// and [`step_on`](Self::step_on) have to be written. A model that keeps anything
+/// between steps, such as the time since an event or the number of the next random
+/// draw, also writes [`save_state`](Self::save_state),
+/// [`load_state`](Self::load_state) and [`shift`](Self::shift).
+///
+/// [`testing::check_contract`](crate::testing::check_contract) runs a model and
+/// checks what is promised here:
+///
+/// - a step changes no layer that is not in [`WRITES`](Self::WRITES), and its result
+///   depends on no layer that is not in [`READS`](Self::READS);
+/// - volumes are kept: what is taken from one layer is added to another, or is
+///   recorded in the terrain's [ledger](Terrain::ledger);
+/// - the result is the same, bit for bit, for any number of [`Workers`], and after
+///   saving and loading;
+/// - any size of terrain from 1 × 1 cell and any length of step leave finite values
+///   and no negative thickness.
 pub trait Solver: Sized + Send + Sync + 'static {
     /// What users set: a resource whose presence turns the model on.
-    type Settings: Resource<Mutability = Mutable> + Clone + PartialEq;
+    type Settings: SolverSettings;
 
-    /// Name of the settings, for messages.
+    /// Name of the settings type, such as `PipeModel`. Messages and saved states
+    /// use it, so it has to be unique and must not change later.
     const NAME: &'static str;
+    /// Name in scenes, presets and on the command line, such as `shallow_water`: in
+    /// snake case, unique, and not to be changed later.
+    const KEY: &'static str;
     /// Layers that a step depends on.
     const READS: &'static [Layer];
     /// Layers that a step may change; it leaves all others as they are.
     const WRITES: &'static [Layer];
 
-    /// Whether it lets water flow: then it writes the terrain's flow too.
+    /// Whether it lets water flow: then it writes the terrain's flow too. Only one
+    /// such model runs at a time.
     const MOVES_WATER: bool = false;
 
+    /// Whether it is weather. Rain and evaporation are: scenes have fields for them
+    /// in their forcing. All others are among a scene's models.
+    #[doc(hidden)]
+    const IS_FORCING: bool = false;
+
+    /// When it runs in a step, for instance
+    /// [`ErosionStepSystems::Water`](crate::schedule::ErosionStepSystems::Water).
+    /// Models of the same set run in the order in which they were added.
+    fn step_set() -> impl SystemSet;
+
     /// A solver for terrains of this grid.
+    ///
+    /// # Errors
+    /// When [`check_settings`](Self::check_settings) refuses the settings, or they do
+    /// not suit the grid.
     fn new(settings: Self::Settings, grid: &Grid) -> Result<Self, SettingsError>;
 
-    /// The settings it works by.
+    /// Whether settings can be used, on whatever grid; the error names the field.
+    ///
+    /// # Errors
+    /// When a value is not in its range.
+    fn check_settings(settings: &Self::Settings) -> Result<(), SettingsError>;
+
+    /// The settings that are in use.
     fn settings(&self) -> &Self::Settings;
 
-    /// Takes on other settings and keeps working state; the same settings again
-    /// change nothing. Nothing changes on error.
+    /// Changes the settings and keeps working state; the same settings again change
+    /// nothing.
+    ///
+    /// # Errors
+    /// When the settings cannot be used; nothing changes then.
     fn set_settings(&mut self, settings: Self::Settings) -> Result<(), SettingsError>;
 
     /// Advances by `dt` seconds of erosion time, with the same result for any
@@ -61,22 +136,127 @@ pub trait Solver: Sized + Send + Sync + 'static {
         0.0
     }
 
-    /// What its next step on this terrain depends on besides settings and
-    /// terrain, so that a new solver that [`load_state`](Self::load_state)s it goes on
-    /// bit by bit. Nothing, unless a solver says otherwise.
+    /// Working state that the next step on this terrain depends on, besides settings
+    /// and terrain, as bytes: a new solver that [loads](Self::load_state) it continues
+    /// bit for bit. Empty by default. A
+    /// [`StateWriter`](solver_state::StateWriter) helps to write it.
     fn save_state(&self, terrain: &Terrain) -> Vec<u8> {
         let _ = terrain;
         Vec::new()
     }
 
-    /// Takes up what a solver of the same settings remembered of this terrain,
-    /// before it was saved and loaded.
+    /// Restores the working state that a solver of the same settings
+    /// [saved](Self::save_state); `terrain` is the terrain of that time, saved and
+    /// loaded. The bytes may come from a damaged file: check whatever is read. A
+    /// [`StateReader`] helps.
     ///
     /// # Errors
-    /// When that cannot be; nothing changes then.
-    fn load_state(&mut self, memory: &[u8], terrain: &Terrain) -> Result<(), StateError> {
+    /// When the bytes are not such a state; nothing changes then.
+    fn load_state(&mut self, state: &[u8], terrain: &Terrain) -> Result<(), StateError> {
         let _ = terrain;
-        StateReader::new(Self::NAME, memory).finish()
+        StateReader::new(Self::NAME, state).finish()
+    }
+
+    /// Adapts working state after the terrain's window moved by whole 64 × 64 tiles:
+    /// what was in tile `t` is now in tile `t - by_tiles`, and tiles that came in at
+    /// the other side are new. `terrain` is the terrain after the move; its grid has
+    /// as many cells as before.
+    ///
+    /// By default the solver is made anew from its settings, so that working state is
+    /// lost: right for solvers that only cache what they can find in the terrain
+    /// again. Solvers with state of other kinds should keep it, and move what belongs
+    /// to places.
+    ///
+    /// # Errors
+    /// When the solver cannot be made anew for the terrain's grid; nothing changes
+    /// then.
+    fn shift(&mut self, by_tiles: IVec2, terrain: &Terrain) -> Result<ShiftOutcome, SettingsError> {
+        let _ = by_tiles;
+        *self = Self::new(self.settings().clone(), terrain.grid())?;
+        Ok(ShiftOutcome::Rebuilt)
+    }
+
+    /// Takes one large array out of the settings, for instance a number for each
+    /// cell, which saved states store in binary instead of as text. Empty by default.
+    fn take_plane(settings: &mut Self::Settings) -> Vec<f32> {
+        let _ = settings;
+        Vec::new()
+    }
+
+    /// Puts back what [`take_plane`](Self::take_plane) took.
+    fn put_plane(settings: &mut Self::Settings, plane: Vec<f32>) {
+        let _ = (settings, plane);
+    }
+}
+
+/// What became of a solver's working state when the terrain's window moved; see
+/// [`Solver::shift`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShiftOutcome {
+    /// It was kept, and moved where it belongs to places.
+    Kept,
+    /// The solver was made anew from its settings: its working state is lost.
+    Rebuilt,
+}
+
+/// What the settings of a [`Solver`] have to be: a reflected resource with defaults
+/// that can be compared and, with feature `serialize`, serialized with serde.
+/// Implemented for all such types.
+pub trait SolverSettings:
+    Resource<Mutability = Mutable>
+    + Reflect
+    + GetTypeRegistration
+    + Default
+    + Clone
+    + PartialEq
+    + Debug
+    + MaybeSerialize
+{
+}
+
+impl<T> SolverSettings for T where
+    T: Resource<Mutability = Mutable>
+        + Reflect
+        + GetTypeRegistration
+        + Default
+        + Clone
+        + PartialEq
+        + Debug
+        + MaybeSerialize
+{
+}
+
+/// With feature `serialize`: what serde can write and read. Otherwise: every type.
+#[cfg(feature = "serialize")]
+pub trait MaybeSerialize: serde::Serialize + serde::de::DeserializeOwned {}
+
+#[cfg(feature = "serialize")]
+impl<T: serde::Serialize + serde::de::DeserializeOwned> MaybeSerialize for T {}
+
+/// With feature `serialize`: what serde can write and read. Otherwise: every type.
+#[cfg(not(feature = "serialize"))]
+pub trait MaybeSerialize {}
+
+#[cfg(not(feature = "serialize"))]
+impl<T> MaybeSerialize for T {}
+
+/// Moves a plane with one value a cell after the terrain's window moved; cells that
+/// are new get the default.
+pub(crate) fn shift_plane<T: Copy + Default>(plane: &mut [T], grid: &Grid, by_tiles: IVec2) {
+    let size = grid.size().as_i64vec2();
+    let by = by_tiles.as_i64vec2() * i64::from(crate::terrain::TILE);
+    if plane.len() != grid.cells() {
+        return;
+    }
+    let old = plane.to_vec();
+    let width = grid.width();
+    for (cell, value) in plane.iter_mut().enumerate() {
+        let (x, y) = ((cell % width) as i64 + by.x, (cell / width) as i64 + by.y);
+        let is_old = (0..size.x).contains(&x) && (0..size.y).contains(&y);
+        *value = match is_old {
+            true => old[y as usize * width + x as usize],
+            false => T::default(),
+        };
     }
 }
 

@@ -1,7 +1,7 @@
 //! Wires a solver into an app: its settings are a resource, and its state
 //! follows terrain and settings as they come, change and go.
 
-use super::Solver;
+use super::{ShiftOutcome, Solver};
 use crate::{
     backend::{Device, StepDevice},
     schedule::{Erosion, ErosionStep, LastRun},
@@ -10,18 +10,18 @@ use crate::{
 use bevy::{ecs::schedule::InternedSystemSet, prelude::*};
 use core::marker::PhantomData;
 
-/// A model could not run, and why. It is sent once, and the model rests until
-/// its settings or the terrain change.
+/// A model, source or river could not run, and why. It is sent once; the model is
+/// paused until its settings or the terrain change.
 #[derive(Message, Clone, Debug, PartialEq)]
-pub struct ErosionFault {
+pub struct ModelFailed {
     /// The model's name, e.g. `Droplets`.
     pub model: &'static str,
-    /// What is wrong, and where.
+    /// What is wrong, and with which field.
     pub reason: String,
 }
 
 /// Runs the solver `S` in every erosion step while its settings are there.
-pub struct ModelPlugin<S> {
+pub(crate) struct ModelPlugin<S> {
     set: InternedSystemSet,
     solver: PhantomData<fn() -> S>,
 }
@@ -39,7 +39,7 @@ impl<S: Solver> ModelPlugin<S> {
 
 impl<S: Solver> Plugin for ModelPlugin<S> {
     fn build(&self, app: &mut App) {
-        app.add_message::<ErosionFault>()
+        app.add_message::<ModelFailed>()
             .insert_resource(ModelState::<S> {
                 cursor: TerrainCursor::default(),
                 solver: None,
@@ -53,7 +53,7 @@ impl<S: Solver> Plugin for ModelPlugin<S> {
 pub(crate) struct ModelState<S> {
     /// The terrain that the solver was made for, and where it was.
     cursor: TerrainCursor,
-    /// Kept while settings are refused, so that it goes on where it was.
+    /// Kept while settings are refused, so that it continues where it was.
     solver: Option<S>,
     refused: bool,
 }
@@ -67,12 +67,12 @@ impl<S> ModelState<S> {
 
 #[cfg(feature = "io")]
 impl<S> ModelState<S> {
-    /// The solver, if it works on this terrain.
+    /// The solver, if it was made for this terrain.
     pub fn solver_on(&self, terrain: &Terrain) -> Option<&S> {
         self.solver.as_ref().filter(|_| self.cursor.is_at(terrain))
     }
 
-    /// Goes on with a solver on this terrain. Without one, it will be made when
+    /// Continues with a solver on this terrain. Without one, it will be made when
     /// the next step needs it.
     pub fn resume(&mut self, terrain: &Terrain, solver: Option<S>) {
         let known = solver.as_ref().map(|_| TerrainCursor::at(terrain));
@@ -87,7 +87,7 @@ pub(crate) fn advance_model<S: Solver>(
     settings: Option<Res<S::Settings>>,
     mut state: ResMut<ModelState<S>>,
     time: Res<Time<Erosion>>,
-    mut faults: MessageWriter<ErosionFault>,
+    mut faults: MessageWriter<ModelFailed>,
     mut last: ResMut<LastRun>,
     device: Option<ResMut<Device>>,
 ) {
@@ -96,9 +96,19 @@ pub(crate) fn advance_model<S: Solver>(
         state.cursor = TerrainCursor::default();
         return;
     };
-    let changes = state.cursor.changes(&terrain).shift_as_replaced();
-    let new_terrain = changes.replaced();
     let state = &mut *state;
+    let changes = state.cursor.changes(&terrain);
+    let (mut new_terrain, shifted) = (changes.replaced(), changes.shifted());
+    if let (Some(by), Some(solver)) = (shifted, &mut state.solver) {
+        match solver.shift(by, &terrain) {
+            Ok(ShiftOutcome::Kept) => {}
+            Ok(ShiftOutcome::Rebuilt) => {
+                debug!("{} was rebuilt: the terrain was shifted by {by} tiles", S::NAME);
+            }
+            // The settings do not suit the terrain any more: say so below.
+            Err(_) => new_terrain = true,
+        }
+    }
     let result = match (&mut state.solver, new_terrain) {
         (Some(solver), false) if settings.is_changed() => solver.set_settings(settings.clone()),
         // Settings that were refused are not tried again until they change.
@@ -106,14 +116,14 @@ pub(crate) fn advance_model<S: Solver>(
         (Some(_), false) => Ok(()),
         (None, false) if !settings.is_changed() => return,
         _ => {
-            // A solver of the old terrain is of no use.
+            // A solver of the old terrain cannot be used on the new one.
             state.solver = None;
             S::new(settings.clone(), terrain.grid()).map(|solver| state.solver = Some(solver))
         }
     };
     if let Err(error) = result {
-        error!("{error}; the model rests until this is mended");
-        faults.write(ErosionFault {
+        error!("{error}; the model is paused until its settings or the terrain change");
+        faults.write(ModelFailed {
             model: S::NAME,
             reason: error.to_string(),
         });

@@ -1,79 +1,48 @@
-//! Exactly one water model runs. Both keep water and its discharge in the
-//! terrain, so that one can take over from the other at any time.
+//! Exactly one water model runs. All keep water and its discharge in the terrain,
+//! so that one can take over from another at any time.
 
-use super::{
-    Solver,
-    pipe::{PipeModel, PipeSolver},
-    plugin::ErosionFault,
-    shallow_water::{ShallowWater, ShallowWaterSolver},
-};
-use crate::schedule::{ErosionStep, ErosionStepSystems, ErosionSystems};
+use super::{ErosionModels, ModelEntry, plugin::ModelFailed};
+use crate::schedule::ErosionSystems;
 use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
 
-/// The water models within a step, so that they take turns on the terrain.
-#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum WaterSystems {
-    Pipe,
-    ShallowWater,
-}
-
-/// A water model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WaterModel {
-    Pipe,
-    ShallowWater,
-}
+/// Name of the water model that runs in this frame, if there is one.
+#[derive(Resource, Default, Debug)]
+pub(crate) struct RunningWaterModel(pub Option<&'static str>);
 
 pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
-    app.configure_sets(
-        ErosionStep,
-        (WaterSystems::Pipe, WaterSystems::ShallowWater)
-            .chain()
-            .in_set(ErosionStepSystems::Water),
-    )
-    .add_systems(
-        schedule,
-        keep_one_water_model
-            // What was inserted in this frame is seen.
-            .after(ErosionSystems::Input)
-            // No step has two.
-            .before(ErosionSystems::Simulate),
-    );
+    app.init_resource::<RunningWaterModel>()
+        .add_message::<ModelFailed>()
+        .add_systems(
+            schedule,
+            keep_one_water_model
+                // What was inserted in this frame is seen.
+                .after(ErosionSystems::Input)
+                // No step has two.
+                .before(ErosionSystems::Simulate),
+        );
 }
 
 /// Removes a water model that was inserted while another runs, and says so. To
 /// switch, remove the one and insert the other in one frame.
-fn keep_one_water_model(
-    pipe: Option<Res<PipeModel>>,
-    shallow_water: Option<Res<ShallowWater>>,
-    mut running: Local<Option<WaterModel>>,
-    mut commands: Commands,
-    mut faults: MessageWriter<ErosionFault>,
-) {
-    *running = match (&pipe, &shallow_water) {
-        (None, None) => None,
-        (Some(_), None) => Some(WaterModel::Pipe),
-        (None, Some(_)) => Some(WaterModel::ShallowWater),
-        // Of two that come at once this one stays.
-        (Some(_), Some(_)) => Some(running.unwrap_or(WaterModel::Pipe)),
-    };
-    let (Some(running), Some(_), Some(_)) = (*running, pipe, shallow_water) else {
-        return;
-    };
-    let (kept, removed) = match running {
-        WaterModel::Pipe => {
-            commands.remove_resource::<ShallowWater>();
-            (PipeSolver::NAME, ShallowWaterSolver::NAME)
-        }
-        WaterModel::ShallowWater => {
-            commands.remove_resource::<PipeModel>();
-            (ShallowWaterSolver::NAME, PipeSolver::NAME)
-        }
-    };
-    let reason = format!("`{removed}` was removed: `{kept}` runs, and only one water model can");
-    warn!("{reason}");
-    faults.write(ErosionFault {
-        model: removed,
-        reason,
-    });
+fn keep_one_water_model(world: &mut World) {
+    let models = world.resource::<ErosionModels>();
+    let found = models.water_models().filter(|model| model.is_in(world));
+    let found: Vec<ModelEntry> = found.copied().collect();
+    let running = world.resource::<RunningWaterModel>().0;
+    let is_running = |model: &&ModelEntry| Some(model.name()) == running;
+    // Of those that come at once, the first in the table stays.
+    let kept = found.iter().find(is_running).or(found.first());
+    world.resource_mut::<RunningWaterModel>().0 = kept.map(ModelEntry::name);
+    let Some(kept) = kept else { return };
+    for model in found.iter().filter(|model| *model != kept) {
+        model.remove_from(world);
+        let (removed, kept) = (model.name(), kept.name());
+        let reason =
+            format!("`{removed}` was removed: `{kept}` runs, and only one water model can");
+        warn!("{reason}");
+        world.write_message(ModelFailed {
+            model: removed,
+            reason,
+        });
+    }
 }

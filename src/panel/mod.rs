@@ -77,7 +77,7 @@ pub use scenes::{PanelSceneOpened, PanelScenes};
 pub use sections::{PanelSection, PanelSections, PanelSide};
 pub use shortcuts::Shortcuts;
 
-use crate::models::plugin::ErosionFault;
+use crate::models::plugin::ModelFailed;
 use bevy::{ecs::system::SystemState, prelude::*};
 use bevy_egui::{EguiContexts, EguiPreUpdateSet, EguiPrimaryContextPass, egui};
 
@@ -94,7 +94,7 @@ impl Plugin for ErosionPanelPlugin {
             .init_resource::<masks::MaskPreview>()
             .init_resource::<bakes::BakeChoice>()
             .init_resource::<Shortcuts>()
-            .add_message::<ErosionFault>()
+            .add_message::<ModelFailed>()
             .add_systems(
                 PreUpdate,
                 // The pointer is where egui knows it to be now.
@@ -151,7 +151,7 @@ impl ErosionPanel {
     }
 }
 
-fn note_faults(mut panel: ResMut<ErosionPanel>, mut faults: MessageReader<ErosionFault>) {
+fn note_faults(mut panel: ResMut<ErosionPanel>, mut faults: MessageReader<ModelFailed>) {
     if let Some(fault) = faults.read().last() {
         panel.fault = Some(fault.reason.clone());
     }

@@ -2,7 +2,10 @@
 //! `serialize`).
 
 use super::{scenes::names_in, status::StatusLine};
-use crate::scene::{ErosionPreset, SceneError};
+use crate::{
+    models::ErosionModels,
+    scene::{ErosionPreset, SceneError},
+};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Ui};
 use std::{fs, io, path::PathBuf};
@@ -63,7 +66,8 @@ impl PanelPresets {
     /// # Errors
     /// Says line and field of what is wrong; then nothing changes.
     pub fn apply(&self, world: &mut World) -> Result<(), SceneError> {
-        ErosionPreset::from_ron("text", &self.text)?.apply(world)
+        let models = ErosionModels::of(world);
+        ErosionPreset::from_ron_with("text", &self.text, &models)?.apply(world)
     }
 
     /// Saves the world's models and weather as a file of the folder.
@@ -99,7 +103,8 @@ impl PanelPresets {
     /// When the file cannot be read, or something is wrong in it; then nothing
     /// changes.
     pub fn load(&mut self, name: &str, world: &mut World) -> Result<(), SceneError> {
-        let preset = ErosionPreset::read_file(self.path(name))?;
+        let models = ErosionModels::of(world);
+        let preset = ErosionPreset::read_file_with(self.path(name), &models)?;
         preset.apply(world)?;
         self.name = name.into();
         Ok(())

@@ -1,6 +1,7 @@
 //! The list of scenes (feature `serialize`).
 
 use crate::{
+    models::ErosionModels,
     scene::{ErosionScene, SceneError},
     schedule::ErosionSystems,
 };
@@ -89,15 +90,28 @@ impl PanelScenes {
     /// # Errors
     /// When there is no such scene, or something is wrong in its file.
     pub fn read(&self, name: &str) -> Result<ErosionScene, SceneError> {
+        self.read_with(name, &ErosionModels::default())
+    }
+
+    /// [`read`](Self::read) of a scene that may have models of other crates.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_with(
+        &self,
+        name: &str,
+        models: &ErosionModels,
+    ) -> Result<ErosionScene, SceneError> {
         if let Some((_, scene)) = self.given.iter().find(|(given, _)| given == name) {
             return Ok(scene.clone());
         }
         if name.ends_with(".ron") {
-            return ErosionScene::read_file(name);
+            return ErosionScene::read_file_with(name, models);
         }
         match &self.folder {
             Some(folder) if self.names.iter().any(|known| known == name) => {
-                ErosionScene::read_file(folder.join(format!("{name}{ENDING}")))
+                let path = folder.join(format!("{name}{ENDING}"));
+                ErosionScene::read_file_with(path, models)
             }
             _ => {
                 let names: Vec<&str> = self.names().collect();
@@ -143,7 +157,8 @@ fn open_wanted(world: &mut World) {
         let Some(name) = scenes.wanted.take() else {
             return;
         };
-        let opened = scenes.read(&name).and_then(|scene| {
+        let models = ErosionModels::of(world);
+        let opened = scenes.read_with(&name, &models).and_then(|scene| {
             scene.apply(world)?;
             Ok(scene)
         });

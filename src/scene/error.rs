@@ -1,4 +1,4 @@
-//! What is wrong with a scene, said so that a user can mend it.
+//! What is wrong with a scene, and where.
 
 use super::place::{field_at, place_of};
 use crate::terrain::SettingsError;
@@ -6,7 +6,7 @@ use core::fmt;
 use ron::error::{Error, SpannedError};
 use std::{fs, path::Path};
 
-/// Longest reason that is given: a broken file may make the parser quote all of it.
+/// Longest reason: a broken file may make the parser quote all of it.
 const MAX_CHARACTERS: usize = 400;
 
 /// Why a scene cannot be used. Nothing was changed.
@@ -16,8 +16,8 @@ pub struct SceneError {
     pub file: String,
     /// Line and column in the file, both counted from 1.
     pub place: Option<(usize, usize)>,
-    /// The field that is wrong, such as `models.pipe.roughness`; empty where
-    /// it is none in particular.
+    /// The field that is wrong, such as `models.pipe.roughness`; empty where no field
+    /// in particular is.
     pub field: String,
     /// What is wrong with it.
     pub reason: String,
@@ -51,20 +51,26 @@ pub(super) fn read_text(path: &Path) -> Result<(String, String), SceneError> {
         reason,
     };
     let about = fs::metadata(path).map_err(|error| failed(error.to_string()))?;
-    if !about.is_file() || about.len() > MAX_BYTES {
-        return Err(failed("it is no file of a scene".into()));
+    if !about.is_file() {
+        return Err(failed("not a scene file: not a regular file".into()));
+    }
+    if about.len() > MAX_BYTES {
+        return Err(failed(format!(
+            "not a scene file: it has {} bytes, the limit is {MAX_BYTES}",
+            about.len()
+        )));
     }
     let text = fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
     Ok((name, text))
 }
 
 /// A field and what is wrong with it.
-pub(super) struct Fault {
+pub(super) struct FieldError {
     pub field: String,
     pub reason: String,
 }
 
-impl Fault {
+impl FieldError {
     pub fn new(field: impl Into<String>, reason: impl fmt::Display) -> Self {
         Self {
             field: field.into(),
@@ -73,17 +79,17 @@ impl Fault {
     }
 }
 
-/// What a model says about its settings, with the field's whole path.
-pub(super) fn settings(path: &str, result: Result<(), SettingsError>) -> Result<(), Fault> {
-    result.map_err(|error| Fault::new(format!("{path}.{}", error.field), error.reason))
+/// The result of checking settings, with the field's whole path.
+pub(super) fn settings(path: &str, result: Result<(), SettingsError>) -> Result<(), FieldError> {
+    result.map_err(|error| FieldError::new(format!("{path}.{}", error.field), error.reason))
 }
 
 impl SceneError {
-    /// The parser did not understand the text.
+    /// The text could not be parsed.
     pub(super) fn from_parser(name: &str, text: &str, error: &SpannedError) -> Self {
         let start = (error.span.start.line, error.span.start.col);
         let (place, mut field) = field_at(text, start);
-        // The parser stands behind a struct whose field it misses.
+        // The parser reports a missing field at the end of its struct.
         if let Error::MissingStructField { field: missing, .. } = &error.code {
             field = format!("{field}.{missing}");
         }
@@ -100,13 +106,13 @@ impl SceneError {
         }
     }
 
-    /// A setting that was understood is out of its range.
-    pub(super) fn from_fault(name: &str, text: &str, fault: Fault) -> Self {
+    /// A setting was read, but is out of its range.
+    pub(super) fn from_field_error(name: &str, text: &str, error: FieldError) -> Self {
         Self {
             file: name.into(),
-            place: Some(place_of(text, &fault.field)),
-            field: fault.field,
-            reason: fault.reason,
+            place: Some(place_of(text, &error.field)),
+            field: error.field,
+            reason: error.reason,
         }
     }
 }

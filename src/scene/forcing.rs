@@ -1,13 +1,17 @@
-//! Weather and springs of a scene.
+//! Weather, sources, sinks and vents of a scene.
 
 use super::{
-    error::{Fault, settings},
+    error::{FieldError, settings},
+    models::check_model,
     open::SceneEntity,
-    springs::{Spring, capture_springs, restore_springs},
+    points::{Placed, capture_points, restore_points},
 };
 use crate::{
     bake::BakeModel,
-    forcing::{Evaporation, LavaSource, Rain, WaterSink, WaterSource},
+    forcing::{
+        Evaporation, EvaporationSolver, LavaSource, Rain, RainSolver, WaterSink, WaterSource,
+    },
+    models::AnyModel,
     terrain::Terrain,
 };
 use bevy::prelude::*;
@@ -21,19 +25,19 @@ pub struct SceneForcing {
     pub rain: Option<Rain>,
     /// Evaporation, if any.
     pub evaporation: Option<Evaporation>,
-    /// Springs: where water comes up.
+    /// Where water comes up.
     pub sources: Vec<ScenePoint>,
     /// Where water is taken away.
     pub sinks: Vec<ScenePoint>,
-    /// Vents: where lava comes up.
+    /// Where lava comes up.
     pub lava_sources: Vec<ScenePoint>,
 }
 
-/// A spring or a vent, or the opposite.
+/// A place where water or lava comes up, or water is taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScenePoint {
-    /// World x and z, from the land's center. units: m
+    /// World x and z, from the center of the terrain. units: m
     pub at: (f32, f32),
     /// Water or lava in a second. units: m³/s
     pub discharge: f32,
@@ -71,35 +75,39 @@ impl ScenePoint {
         LavaSource::cubic_metres_per_second(self.discharge).with_radius(self.radius)
     }
 
-    /// A place on the land.
+    /// Its place on the ground.
     fn transform(&self, terrain: &Terrain) -> Transform {
         let place = Vec3::new(self.at.0, 0.0, self.at.1);
         let height = terrain.height_at(place).unwrap_or(0.0);
         Transform::from_translation(place.with_y(height))
     }
 
-    fn check_place(&self, path: &str, extent: Vec2) -> Result<(), Fault> {
+    fn check_place(&self, path: &str, extent: Vec2) -> Result<(), FieldError> {
         let place = Vec2::from(self.at);
         if place.abs().cmple(extent / 2.0).all() {
             return Ok(());
         }
         let (x, z) = self.at;
         let reason = format!(
-            "({x}, {z}) lies outside the land of {} m × {} m around (0, 0)",
+            "({x}, {z}) lies outside the terrain of {} m × {} m around (0, 0)",
             extent.x, extent.y
         );
-        Err(Fault::new(format!("{path}.at"), reason))
+        Err(FieldError::new(format!("{path}.at"), reason))
     }
 }
 
 impl SceneForcing {
-    /// `extent` is the land's width and depth in metres.
-    pub(super) fn check(&self, extent: Vec2) -> Result<(), Fault> {
-        if let Some(rain) = &self.rain {
-            settings("forcing.rain", rain.check())?;
-        }
-        if let Some(evaporation) = &self.evaporation {
-            settings("forcing.evaporation", evaporation.check())?;
+    /// Rain and evaporation, if they are there.
+    pub fn weather(&self) -> impl Iterator<Item = AnyModel> {
+        let rain = self.rain.clone().map(AnyModel::new::<RainSolver>);
+        let evaporation = self.evaporation.map(AnyModel::new::<EvaporationSolver>);
+        rain.into_iter().chain(evaporation)
+    }
+
+    /// `extent` is the terrain's width and depth in metres.
+    pub(super) fn check(&self, extent: Vec2) -> Result<(), FieldError> {
+        for model in self.weather() {
+            check_model("forcing", &model)?;
         }
         for (index, point) in self.sources.iter().enumerate() {
             let path = format!("forcing.sources[{index}]");
@@ -111,8 +119,8 @@ impl SceneForcing {
             point.check_place(&path, extent)?;
             settings(&path, point.sink().check())?;
             if point.sediment != 0.0 {
-                let reason = "a sink takes what sediment there is";
-                return Err(Fault::new(format!("{path}.sediment"), reason));
+                let reason = "must be 0: a sink takes the sediment of the water that it drains";
+                return Err(FieldError::new(format!("{path}.sediment"), reason));
             }
         }
         for (index, point) in self.lava_sources.iter().enumerate() {
@@ -124,8 +132,8 @@ impl SceneForcing {
     }
 
     /// Sources, then sinks, then vents, on the scene's terrain, as the first models of a
-    /// bake: so they act in an app, too.
-    pub fn bake_springs(&self, terrain: &Terrain) -> Vec<BakeModel> {
+    /// bake: they act first in an app, too.
+    pub fn bake_points(&self, terrain: &Terrain) -> Vec<BakeModel> {
         let place = |point: &ScenePoint| point.transform(terrain).translation;
         let sources = self
             .sources
@@ -151,26 +159,26 @@ impl SceneForcing {
         sources.chain(sinks).chain(vents).collect()
     }
 
-    /// Weather and springs of a world.
+    /// Weather, sources, sinks and vents of a world.
     pub(super) fn of(world: &mut World) -> Self {
-        let sources = capture_springs::<WaterSource>(world);
-        let sinks = capture_springs::<WaterSink>(world);
-        let vents = capture_springs::<LavaSource>(world);
+        let sources = capture_points::<WaterSource>(world);
+        let sinks = capture_points::<WaterSink>(world);
+        let vents = capture_points::<LavaSource>(world);
         let point = |at: (f32, f32, f32), discharge, radius, sediment| ScenePoint {
             at: (at.0, at.2),
             discharge,
             radius,
             sediment,
         };
-        let sources = sources.iter().map(|Spring { at, spring }| {
-            point(*at, spring.discharge, spring.radius, spring.sediment)
+        let sources = sources.iter().map(|Placed { at, component: own }| {
+            point(*at, own.discharge, own.radius, own.sediment)
         });
         let sinks = sinks
             .iter()
-            .map(|Spring { at, spring }| point(*at, spring.discharge, spring.radius, 0.0));
+            .map(|Placed { at, component: own }| point(*at, own.discharge, own.radius, 0.0));
         let vents = vents
             .iter()
-            .map(|Spring { at, spring }| point(*at, spring.discharge, spring.radius, 0.0));
+            .map(|Placed { at, component: own }| point(*at, own.discharge, own.radius, 0.0));
         Self {
             rain: world.get_resource().cloned(),
             evaporation: world.get_resource().copied(),
@@ -180,7 +188,7 @@ impl SceneForcing {
         }
     }
 
-    /// Takes the place of all weather and springs of a world.
+    /// Replaces all weather, sources, sinks and vents of a world.
     pub(super) fn replace(self, world: &mut World) {
         let terrain = world.get_resource::<Terrain>();
         let place = |point: &ScenePoint| -> (f32, f32, f32) {
@@ -188,28 +196,28 @@ impl SceneForcing {
             let height = terrain.and_then(|terrain| terrain.height_at(place));
             place.with_y(height.unwrap_or(0.0)).into()
         };
-        let sources = self.sources.iter().map(|point| Spring {
+        let sources = self.sources.iter().map(|point| Placed {
             at: place(point),
-            spring: point.source(),
+            component: point.source(),
         });
-        let sinks = self.sinks.iter().map(|point| Spring {
+        let sinks = self.sinks.iter().map(|point| Placed {
             at: place(point),
-            spring: point.sink(),
+            component: point.sink(),
         });
-        let vents = self.lava_sources.iter().map(|point| Spring {
+        let vents = self.lava_sources.iter().map(|point| Placed {
             at: place(point),
-            spring: point.vent(),
+            component: point.vent(),
         });
         let (sources, sinks, vents) = (sources.collect(), sinks.collect(), vents.collect());
-        restore_springs(world, "source", sources);
+        restore_points(world, "source", sources);
         // Found only now: a sink may have gone with a source.
-        restore_springs(world, "sink", sinks);
-        restore_springs(world, "vent", vents);
+        restore_points(world, "sink", sinks);
+        restore_points(world, "vent", vents);
         super::open::set_resource(world, self.rain);
         super::open::set_resource(world, self.evaporation);
     }
 
-    /// Takes the place of the former scene's weather and springs.
+    /// Replaces the former scene's weather; sources, sinks and vents are spawned.
     pub(super) fn apply(self, world: &mut World, terrain: &Terrain) {
         super::open::set_resource(world, self.rain);
         super::open::set_resource(world, self.evaporation);

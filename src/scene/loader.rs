@@ -1,10 +1,12 @@
 //! Scenes as assets.
 
 use super::{ErosionScene, SceneError};
+use crate::models::ErosionModels;
 use bevy::{
     asset::{AssetLoader, LoadContext, io::Reader},
     prelude::*,
 };
+use std::sync::{Arc, RwLock};
 
 /// Lets the asset server load [`ErosionScene`]s from files `*.scene.ron`.
 /// [`ErosionPlugin`](crate::ErosionPlugin) adds it. It does nothing in an app
@@ -47,6 +49,13 @@ impl Plugin for ErosionScenePlugin {
     fn finish(&self, app: &mut App) {
         // The asset plugin may have come later.
         register_assets(app);
+        // So may models.
+        let models = ErosionModels::of(app.world());
+        if let Some(loader) = app.world().get_resource::<ErosionSceneLoader>()
+            && let Ok(mut known) = loader.models.write()
+        {
+            *known = models;
+        }
     }
 }
 
@@ -55,14 +64,19 @@ fn register_assets(app: &mut App) {
     if world.contains_resource::<AssetServer>()
         && !world.contains_resource::<Assets<ErosionScene>>()
     {
+        let loader = ErosionSceneLoader::default();
         app.init_asset::<ErosionScene>()
-            .register_asset_loader(ErosionSceneLoader);
+            .insert_resource(loader.clone())
+            .register_asset_loader(loader);
     }
 }
 
 /// Reads [`ErosionScene`]s; see [`ErosionScenePlugin`].
-#[derive(Clone, Copy, Debug, Default, TypePath)]
-pub struct ErosionSceneLoader;
+#[derive(Resource, Clone, Debug, Default, TypePath)]
+pub struct ErosionSceneLoader {
+    /// The app's, once it is complete.
+    models: Arc<RwLock<ErosionModels>>,
+}
 
 impl AssetLoader for ErosionSceneLoader {
     type Asset = ErosionScene;
@@ -82,9 +96,13 @@ impl AssetLoader for ErosionSceneLoader {
             file: name.clone(),
             place: None,
             field: String::new(),
-            reason: format!("is not text: {error}"),
+            reason: format!("not a scene file: not UTF-8 text: {error}"),
         })?;
-        Ok(ErosionScene::from_ron(&name, text)?)
+        let models = match self.models.read() {
+            Ok(models) => models.clone(),
+            Err(poisoned) => poisoned.into_inner().clone(),
+        };
+        Ok(ErosionScene::from_ron_with(&name, text, &models)?)
     }
 
     fn extensions(&self) -> &[&str] {

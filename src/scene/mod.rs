@@ -33,32 +33,31 @@ mod error;
 mod forcing;
 #[cfg(feature = "render")]
 mod loader;
+mod models;
 mod open;
 mod place;
+pub(crate) mod points;
 mod preset;
 mod rivers;
-pub(crate) mod springs;
 
 pub use error::SceneError;
 pub use forcing::{SceneForcing, ScenePoint};
 #[cfg(feature = "render")]
 pub use loader::{ErosionSceneLoader, ErosionScenePlugin};
+pub use models::SceneModels;
 pub use open::SceneEntity;
 pub use preset::ErosionPreset;
 pub use rivers::SceneRiver;
 
 use crate::{
-    models::{
-        droplet::Droplets, lava::Lava, pipe::PipeModel, shallow_water::ShallowWater,
-        thermal::Thermal,
-    },
+    models::{AnyModel, ErosionModels, ModelEntry},
     terrain::{
         Borders, Grid, Layer, Terrain, TerrainError, in_range,
         landform::{Landform, LandformKind},
     },
 };
 use bevy::{math::*, prelude::*};
-use error::{Fault, settings};
+use error::FieldError;
 use ron::{Options, extensions::Extensions, ser::PrettyConfig};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -76,7 +75,7 @@ pub struct ErosionScene {
     pub terrain: SceneTerrain,
     /// What shapes the ground.
     pub models: SceneModels,
-    /// Weather and springs.
+    /// Weather, sources, sinks and vents.
     pub forcing: SceneForcing,
     /// Rivers that meander.
     pub rivers: Vec<SceneRiver>,
@@ -121,9 +120,9 @@ pub struct SceneTerrain {
     pub soil_depth: f32,
     /// Resistance to erosion, the same everywhere: 0 erodes freely, 1 not at all.
     pub hardness: Option<f32>,
-    /// Elevation up to which the land stands under water at the start. units: m
+    /// Elevation up to which the terrain is under water at the start. units: m
     pub lake: Option<f32>,
-    /// Columns of water that stand on the land at the start, and fall apart.
+    /// Columns of water that stand on the ground at the start, and collapse.
     pub columns: Vec<WaterColumn>,
     /// What lies beyond the sides.
     pub borders: Borders,
@@ -148,7 +147,7 @@ impl Default for SceneTerrain {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WaterColumn {
-    /// World x and z, from the land's center. units: m
+    /// World x and z, from the center of the terrain. units: m
     pub at: (f32, f32),
     /// Its radius. units: m
     pub radius: f32,
@@ -164,22 +163,6 @@ impl Default for WaterColumn {
             height: 10.0,
         }
     }
-}
-
-/// The models of a scene; those that are not there do not run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SceneModels {
-    /// Drops that carve.
-    pub droplets: Option<Droplets>,
-    /// Water that flows and carves.
-    pub pipe: Option<PipeModel>,
-    /// Water that flows in long steps over soft ground; instead of `pipe`.
-    pub shallow_water: Option<ShallowWater>,
-    /// Lava that flows and freezes.
-    pub lava: Option<Lava>,
-    /// Slopes that crumble.
-    pub thermal: Option<Thermal>,
 }
 
 /// From where to look at a scene.
@@ -217,7 +200,7 @@ impl SceneCamera {
         Transform::from_translation(focus + turn * Vec3::Z * self.distance).with_rotation(turn)
     }
 
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Result<(), FieldError> {
         let (x, y, z) = self.focus;
         for value in [x, y, z] {
             range("camera.focus", value, -1e9, 1e9)?;
@@ -229,38 +212,72 @@ impl SceneCamera {
 }
 
 impl ErosionScene {
-    /// Reads a scene. `name` is the file's name, for errors.
+    /// Reads a scene with models of this crate. `name` is the file's name, for errors.
     ///
     /// # Errors
-    /// Says where the text is no RON, names something unknown or sets
-    /// something out of its range.
+    /// When the text is not RON, names something unknown or sets something out of its
+    /// range; the error says where.
     pub fn from_ron(name: &str, text: &str) -> Result<Self, SceneError> {
-        let scene: Self = ron_options()
-            .from_str(text)
+        Self::from_ron_with(name, text, &ErosionModels::default())
+    }
+
+    /// Reads a scene that may have models of other crates: those in `models`, for
+    /// instance [`ErosionModels::of`] a world.
+    ///
+    /// # Errors
+    /// As [`from_ron`](Self::from_ron).
+    pub fn from_ron_with(
+        name: &str,
+        text: &str,
+        models: &ErosionModels,
+    ) -> Result<Self, SceneError> {
+        let scene: Self = models::reading(models, || ron_options().from_str(text))
             .map_err(|error| SceneError::from_parser(name, text, &error))?;
-        match scene.find_fault() {
+        match scene.find_error() {
             Ok(()) => Ok(scene),
-            Err(fault) => Err(SceneError::from_fault(name, text, fault)),
+            Err(error) => Err(SceneError::from_field_error(name, text, error)),
         }
     }
 
-    /// Reads a scene from a file.
+    /// Reads a scene with models of this crate from a file.
     ///
     /// # Errors
     /// When the file cannot be read; otherwise as [`from_ron`](Self::from_ron).
     pub fn read_file(path: impl AsRef<Path>) -> Result<Self, SceneError> {
+        Self::read_file_with(path, &ErosionModels::default())
+    }
+
+    /// Reads a scene that may have models of other crates from a file.
+    ///
+    /// # Errors
+    /// As [`read_file`](Self::read_file).
+    pub fn read_file_with(
+        path: impl AsRef<Path>,
+        models: &ErosionModels,
+    ) -> Result<Self, SceneError> {
         let (name, text) = error::read_text(path.as_ref())?;
-        Self::from_ron(&name, &text)
+        Self::from_ron_with(&name, &text, models)
+    }
+
+    /// The settings of a model in the scene: among its models, or in its forcing.
+    pub fn model(&self, model: &ModelEntry) -> Option<AnyModel> {
+        match model.is_forcing() {
+            true => {
+                let mut weather = self.forcing.weather();
+                weather.find(|found| found.entry() == *model)
+            }
+            false => self.models.with_entry(model).cloned(),
+        }
     }
 
     /// Writes the scene, such that [`from_ron`](Self::from_ron) reads it again.
     ///
     /// # Errors
-    /// When a land is nested too deeply for a file.
+    /// When a landform is nested too deeply for a file.
     pub fn to_ron(&self) -> Result<String, SceneError> {
         ron_options()
             .to_string_pretty(self, PrettyConfig::default())
-            .map_err(|error| self.error(Fault::new("", error)))
+            .map_err(|error| self.error(FieldError::new("", error)))
     }
 
     /// Checks all settings; the error names the field.
@@ -268,7 +285,7 @@ impl ErosionScene {
     /// # Errors
     /// When a setting is out of its range.
     pub fn check(&self) -> Result<(), SceneError> {
-        self.find_fault().map_err(|fault| self.error(fault))
+        self.find_error().map_err(|error| self.error(error))
     }
 
     /// Makes the terrain, as it is at the start.
@@ -278,31 +295,31 @@ impl ErosionScene {
     pub fn build_terrain(&self) -> Result<Terrain, SceneError> {
         let build = || {
             self.terrain.check()?;
-            self.terrain.build().map_err(terrain_fault)
+            self.terrain.build().map_err(terrain_error)
         };
-        build().map_err(|fault| self.error(fault))
+        build().map_err(|error| self.error(error))
     }
 
     /// An error in a scene whose text is not at hand.
-    fn error(&self, fault: Fault) -> SceneError {
+    fn error(&self, error: FieldError) -> SceneError {
         SceneError {
             file: match self.title.as_str() {
                 "" => "scene".into(),
                 title => title.into(),
             },
             place: None,
-            field: fault.field,
-            reason: fault.reason,
+            field: error.field,
+            reason: error.reason,
         }
     }
 
-    fn find_fault(&self) -> Result<(), Fault> {
+    fn find_error(&self) -> Result<(), FieldError> {
         self.terrain.check()?;
         self.models.check()?;
         let extent = UVec2::from(self.terrain.size).as_vec2() * self.terrain.cell_size;
         self.forcing.check(extent)?;
         let grid = Grid::new(self.terrain.size.into(), self.terrain.cell_size);
-        let grid = grid.map_err(terrain_fault)?;
+        let grid = grid.map_err(terrain_error)?;
         for (number, river) in self.rivers.iter().enumerate() {
             river.check(&format!("rivers[{number}]"), &grid)?;
         }
@@ -315,13 +332,13 @@ impl ErosionScene {
 }
 
 impl SceneTerrain {
-    fn check(&self) -> Result<(), Fault> {
-        Grid::new(self.size.into(), self.cell_size).map_err(terrain_fault)?;
+    fn check(&self) -> Result<(), FieldError> {
+        Grid::new(self.size.into(), self.cell_size).map_err(terrain_error)?;
         range("terrain.soil_depth", self.soil_depth, 0.0, 1e9)?;
         if let Some(hardness) = self.hardness {
             range("terrain.hardness", hardness, 0.0, 1.0)?;
         }
-        self.borders.check().map_err(terrain_fault)?;
+        self.borders.check().map_err(terrain_error)?;
         if let Some(lake) = self.lake {
             range("terrain.lake", lake, -1e9, 1e9)?;
         }
@@ -373,60 +390,21 @@ impl SceneTerrain {
     }
 }
 
-impl SceneModels {
-    fn check(&self) -> Result<(), Fault> {
-        // Inner settings come first: a model checks them too, but cannot say
-        // where they stand.
-        if let Some(droplets) = &self.droplets {
-            if let Some(streams) = &droplets.streams {
-                settings("models.droplets.streams", streams.check())?;
-            }
-            if let Some(published) = &droplets.published {
-                settings("models.droplets.published", published.check())?;
-            }
-            settings("models.droplets", droplets.check())?;
-        }
-        if let Some(pipe) = &self.pipe {
-            if let Some(published) = &pipe.published {
-                settings("models.pipe.published", published.check())?;
-            }
-            settings("models.pipe", pipe.check())?;
-        }
-        if let Some(water) = &self.shallow_water {
-            if let Some(published) = &water.published {
-                settings("models.shallow_water.published", published.check())?;
-            }
-            settings("models.shallow_water", water.check())?;
-            if self.pipe.is_some() {
-                let reason = "only one water model can run, and there is `pipe`";
-                return Err(Fault::new("models.shallow_water", reason));
-            }
-        }
-        if let Some(lava) = &self.lava {
-            settings("models.lava", lava.check())?;
-        }
-        if let Some(thermal) = &self.thermal {
-            settings("models.thermal", thermal.check())?;
-        }
-        Ok(())
-    }
-}
-
-/// Parts come first, as with models.
-fn check_landform(path: &str, land: &LandformKind) -> Result<(), Fault> {
+/// Parts come first: a landform checks them too, but cannot say where they are.
+fn check_landform(path: &str, land: &LandformKind) -> Result<(), FieldError> {
     for (field, part) in land.parts() {
         check_landform(&format!("{path}.{field}"), part)?;
     }
     land.check()
-        .map_err(|error| Fault::new(format!("{path}.{}", error.field), error.reason))
+        .map_err(|error| FieldError::new(format!("{path}.{}", error.field), error.reason))
 }
 
-fn range(path: &str, value: f32, low: f32, high: f32) -> Result<(), Fault> {
-    in_range("", "", value, low..=high).map_err(|error| Fault::new(path, error.reason))
+fn range(path: &str, value: f32, low: f32, high: f32) -> Result<(), FieldError> {
+    in_range("", "", value, low..=high).map_err(|error| FieldError::new(path, error.reason))
 }
 
 /// Which field of the scene a terrain complains about.
-fn terrain_fault(error: TerrainError) -> Fault {
+fn terrain_error(error: TerrainError) -> FieldError {
     let field = match &error {
         TerrainError::Size { .. } => "terrain.size".into(),
         TerrainError::CellSize(_) => "terrain.cell_size".into(),
@@ -434,7 +412,7 @@ fn terrain_fault(error: TerrainError) -> Fault {
         TerrainError::Value { .. } | TerrainError::Landform(_) => "terrain.landform".into(),
         _ => "terrain".into(),
     };
-    Fault::new(field, error)
+    FieldError::new(field, error)
 }
 
 /// A file may say `pipe: (…)` instead of `Some(…)`, and `Fbm(seed: 1)` instead

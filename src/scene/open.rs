@@ -1,6 +1,6 @@
 //! Opens a scene in an app, in place of the one before.
 
-use super::{ErosionScene, SceneError, SceneModels};
+use super::{ErosionScene, SceneError};
 use crate::{
     schedule::{Erosion, ErosionTime},
     terrain::Terrain,
@@ -15,7 +15,7 @@ pub struct SceneEntity;
 
 impl ErosionScene {
     /// Opens the scene: inserts its terrain, models and weather and spawns its
-    /// rivers, sources, sinks and vents. What of these the scene does not have is removed, and
+    /// rivers, sources, sinks and vents. Models and weather that the scene does not have are removed, and
     /// what the scene before spawned is despawned. Speed and step of
     /// `Time<Erosion>` become the scene's. The camera is left to you: see
     /// [`SceneCamera::transform`](super::SceneCamera::transform).
@@ -63,29 +63,7 @@ fn open(world: &mut World, terrain: Terrain, scene: ErosionScene) {
     }
 }
 
-impl SceneModels {
-    /// The models of a world.
-    pub(super) fn of(world: &World) -> Self {
-        Self {
-            droplets: world.get_resource().cloned(),
-            pipe: world.get_resource().cloned(),
-            shallow_water: world.get_resource().cloned(),
-            lava: world.get_resource().cloned(),
-            thermal: world.get_resource().cloned(),
-        }
-    }
-
-    /// Takes the place of the former models.
-    pub(super) fn apply(self, world: &mut World) {
-        set_resource(world, self.droplets);
-        set_resource(world, self.pipe);
-        set_resource(world, self.shallow_water);
-        set_resource(world, self.lava);
-        set_resource(world, self.thermal);
-    }
-}
-
-/// Inserts what there is and removes what there is not.
+/// Inserts a resource, or removes it if there is none.
 pub(super) fn set_resource<R: Resource>(world: &mut World, resource: Option<R>) {
     match resource {
         Some(resource) => world.insert_resource(resource),

@@ -1,17 +1,18 @@
-//! Presets: models, weather and springs, to share and to lay over any land.
+//! Presets: models, weather, sources and sinks, to share and to apply to any terrain.
 
 use super::{
     SceneForcing, SceneModels,
-    error::{Fault, SceneError, read_text},
+    error::{FieldError, SceneError, read_text},
+    models::reading,
     ron_options,
 };
-use crate::terrain::Terrain;
+use crate::{models::ErosionModels, terrain::Terrain};
 use bevy::{math::*, prelude::*};
 use ron::ser::PrettyConfig;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// All that acts on a land, without the land. As a file it is a part of a scene:
+/// All that acts on a terrain, without the terrain. As a file it is a part of a scene:
 /// whatever reads scenes reads presets, too.
 ///
 /// ```
@@ -37,12 +38,12 @@ pub struct ErosionPreset {
     pub title: String,
     /// What shapes the ground.
     pub models: SceneModels,
-    /// Weather and springs.
+    /// Weather, sources, sinks and vents.
     pub forcing: SceneForcing,
 }
 
 impl ErosionPreset {
-    /// Models, weather and springs of a world as they are.
+    /// Models, weather, sources, sinks and vents of a world as they are.
     pub fn capture(world: &mut World) -> Self {
         Self {
             title: String::new(),
@@ -51,27 +52,27 @@ impl ErosionPreset {
         }
     }
 
-    /// Puts it into a world, in place of all models, weather and springs that
-    /// are there. The land stays.
+    /// Puts it into a world, in place of all models, weather, sources, sinks and vents
+    /// that are there. The terrain stays.
     ///
     /// # Errors
-    /// When a setting is out of range or a spring lies beyond the land; then
+    /// When a setting is out of range or a source lies outside the terrain; then
     /// nothing changes.
     pub fn apply(&self, world: &mut World) -> Result<(), SceneError> {
         let terrain = world.get_resource::<Terrain>();
-        // A scene's places count from the middle of the land, at the origin.
+        // A scene's places are relative to the center of the terrain, at the origin.
         let extent = terrain.map_or(Vec2::INFINITY, |terrain| {
             let grid = terrain.grid();
             grid.extent() + 2.0 * grid.origin().xz().abs()
         });
-        self.find_fault(extent).map_err(|fault| SceneError {
+        self.find_error(extent).map_err(|error| SceneError {
             file: match self.title.as_str() {
                 "" => "preset".into(),
                 title => title.into(),
             },
             place: None,
-            field: fault.field,
-            reason: fault.reason,
+            field: error.field,
+            reason: error.reason,
         })?;
         let Self {
             models, forcing, ..
@@ -81,28 +82,51 @@ impl ErosionPreset {
         Ok(())
     }
 
-    /// Reads a preset. `name` is the file's name, for errors.
+    /// Reads a preset with models of this crate. `name` is the file's name, for errors.
     ///
     /// # Errors
-    /// Says where the text is no RON, names something unknown or sets
-    /// something out of its range.
+    /// When the text is not RON, names something unknown or sets something out of its
+    /// range; the error says where.
     pub fn from_ron(name: &str, text: &str) -> Result<Self, SceneError> {
-        let preset: Self = ron_options()
-            .from_str(text)
+        Self::from_ron_with(name, text, &ErosionModels::default())
+    }
+
+    /// Reads a preset that may have models of other crates: those in `models`, for
+    /// instance [`ErosionModels::of`] a world.
+    ///
+    /// # Errors
+    /// As [`from_ron`](Self::from_ron).
+    pub fn from_ron_with(
+        name: &str,
+        text: &str,
+        models: &ErosionModels,
+    ) -> Result<Self, SceneError> {
+        let preset: Self = reading(models, || ron_options().from_str(text))
             .map_err(|error| SceneError::from_parser(name, text, &error))?;
-        match preset.find_fault(Vec2::INFINITY) {
+        match preset.find_error(Vec2::INFINITY) {
             Ok(()) => Ok(preset),
-            Err(fault) => Err(SceneError::from_fault(name, text, fault)),
+            Err(error) => Err(SceneError::from_field_error(name, text, error)),
         }
     }
 
-    /// Reads a preset from a file.
+    /// Reads a preset with models of this crate from a file.
     ///
     /// # Errors
     /// When the file cannot be read; otherwise as [`from_ron`](Self::from_ron).
     pub fn read_file(path: impl AsRef<Path>) -> Result<Self, SceneError> {
+        Self::read_file_with(path, &ErosionModels::default())
+    }
+
+    /// Reads a preset that may have models of other crates from a file.
+    ///
+    /// # Errors
+    /// As [`read_file`](Self::read_file).
+    pub fn read_file_with(
+        path: impl AsRef<Path>,
+        models: &ErosionModels,
+    ) -> Result<Self, SceneError> {
         let (name, text) = read_text(path.as_ref())?;
-        Self::from_ron(&name, &text)
+        Self::from_ron_with(&name, &text, models)
     }
 
     /// Writes the preset, such that [`from_ron`](Self::from_ron) reads it again.
@@ -120,7 +144,7 @@ impl ErosionPreset {
             })
     }
 
-    fn find_fault(&self, extent: Vec2) -> Result<(), Fault> {
+    fn find_error(&self, extent: Vec2) -> Result<(), FieldError> {
         self.models.check()?;
         self.forcing.check(extent)
     }

@@ -1,7 +1,7 @@
 //! Rivers of a scene.
 
 use super::{
-    error::{Fault, settings},
+    error::{FieldError, settings},
     open::SceneEntity,
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// A river of a scene, and the stretch of the land that it runs on.
+/// A river of a scene, and the stretch of the terrain that it runs on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SceneRiver {
@@ -63,8 +63,8 @@ impl SceneRiver {
         BakeModel::river(self.river.clone(), self.stretch(), self.transform())
     }
 
-    /// Whether it fits on the scene's land.
-    pub(super) fn check(&self, path: &str, grid: &Grid) -> Result<(), Fault> {
+    /// Whether it fits on the scene's terrain.
+    pub(super) fn check(&self, path: &str, grid: &Grid) -> Result<(), FieldError> {
         settings(&format!("{path}.river"), self.river.check())?;
         let stretch = self.stretch();
         let checked = stretch.check_on(&self.river, &self.transform(), grid);
@@ -75,7 +75,7 @@ impl SceneRiver {
                 "radius" => "river.radius",
                 _ => "to",
             };
-            Fault::new(format!("{path}.{field}"), error.reason)
+            FieldError::new(format!("{path}.{field}"), error.reason)
         })
     }
 

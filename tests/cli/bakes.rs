@@ -150,10 +150,10 @@ fn scenes_run_by_themselves_or_as_lands() {
     std::fs::write(folder.file("mine.scene.ron"), text).expect("writable");
     let scene = ErosionScene::from_ron("mine", text).expect("a scene");
     let land = scene.build_terrain().expect("a land");
-    let mut models = scene.forcing.bake_springs(&land);
+    let mut models = scene.forcing.bake_points(&land);
     models.extend([
         BakeModel::new::<RainSolver>(scene.forcing.rain.clone().expect("rain")),
-        BakeModel::new::<PipeSolver>(scene.models.pipe.clone().expect("pipe")),
+        BakeModel::new::<PipeSolver>(scene.models.get::<PipeModel>().cloned().expect("pipe")),
         BakeModel::new::<ThermalSolver>(Thermal::default()),
     ]);
     let expected = run(Bake::new(land.clone())

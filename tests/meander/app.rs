@@ -137,12 +137,12 @@ fn a_stretch_that_cannot_be_is_said_once() {
     let (mut app, entity) = with_river();
     let far = Transform::from_xyz(400.0, 0.0, 0.0);
     *app.world_mut().get_mut::<Transform>(entity).expect("there") = far;
-    let messages = app.world().resource::<Messages<ErosionFault>>();
+    let messages = app.world().resource::<Messages<ModelFailed>>();
     let mut cursor = messages.get_cursor();
-    let mut faults: Vec<ErosionFault> = Vec::new();
+    let mut faults: Vec<ModelFailed> = Vec::new();
     for _ in 0..5 {
         app.update();
-        let messages = app.world().resource::<Messages<ErosionFault>>();
+        let messages = app.world().resource::<Messages<ModelFailed>>();
         faults.extend(cursor.read(messages).cloned());
     }
     assert_eq!(faults.len(), 1, "{faults:?}");

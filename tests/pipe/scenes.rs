@@ -24,11 +24,11 @@ impl Played {
         let grid = *terrain.grid();
         let model = scene
             .models
-            .pipe
-            .clone()
+            .get::<PipeModel>()
+            .cloned()
             .expect("a scene of the pipe model");
         let mut pipes = solver(model, &terrain);
-        let thermal = scene.models.thermal.clone();
+        let thermal = scene.models.get::<Thermal>().cloned();
         let mut thermal = thermal.map(|s| ThermalSolver::new(s, &grid).expect("valid"));
         let rain = scene.forcing.rain.clone();
         let mut rain = rain.map(|s| RainSolver::new(s, &grid).expect("valid"));

@@ -1,7 +1,15 @@
 //! Random settings: never a panic, never a non-finite value, never a negative layer.
 
-use bevy::math::{UVec2, Vec3};
-use bevy_erode::prelude::*;
+use crate::models;
+use bevy::{
+    math::{UVec2, Vec3},
+    reflect::{PartialReflect, ReflectMut, ReflectRef},
+};
+use bevy_erode::{
+    models::{AnyModel, BUILT_IN},
+    parallel::Workers,
+    prelude::*,
+};
 use proptest::{prelude::*, test_runner::RngSeed};
 
 /// So many cases, always the same ones. `PROPTEST_RNG_SEED` gives others.
@@ -28,139 +36,126 @@ fn any_or(usual: impl Strategy<Value = f32> + 'static) -> BoxedStrategy<f32> {
     .boxed()
 }
 
-fn streams() -> impl Strategy<Value = Option<Streams>> {
-    let some = (
-        any_or(1.0f32..1e4),
-        any_or(0.0f32..5.0),
-        any_or(0.0f32..2.0),
-        any_or(0.01f32..1.0),
-    );
-    prop_oneof![
-        Just(None),
-        some.prop_map(|(onset, pull, power, memory)| {
-            Some(Streams {
-                onset,
-                pull,
-                power,
-                memory,
-            })
-        }),
-    ]
+/// A number near to a usual one, or anything at all.
+fn number(usual: f64) -> BoxedStrategy<f32> {
+    let usual = usual as f32;
+    match usual == 0.0 {
+        true => any_or(0.0f32..1.0),
+        false => any_or((0.0f32..2.0).prop_map(move |share| share * usual)),
+    }
 }
 
-fn published() -> impl Strategy<Value = Option<PublishedDroplets>> {
-    let some = (
-        any_or(0.1f32..2.0),
-        any_or(1.0f32..200.0),
-        any_or(0.01f32..0.5),
-        any_or(0.01f32..0.9),
-        any_or(0.005f32..0.3),
-    );
-    prop_oneof![
-        4 => Just(None),
-        1 => some.prop_map(|(time_step, height_scale, friction, deposition_rate, evaporation_rate)| {
-            Some(PublishedDroplets {
-                time_step,
-                height_scale,
-                friction,
-                deposition_rate,
-                evaporation_rate,
-                ..PublishedDroplets::default()
-            })
-        }),
-    ]
+/// Draws a value for each number of some settings.
+fn draws(settings: &dyn PartialReflect) -> BoxedStrategy<Vec<f32>> {
+    let mut usual = Vec::new();
+    numbers(settings, &mut usual);
+    let strategies: Vec<_> = usual.into_iter().map(number).collect();
+    strategies.boxed()
 }
 
-prop_compose! {
-    fn droplets()(
-        seed in any::<u64>(),
-        volume in any_or(0.1f32..100.0),
-        radius in any_or(0.0f32..20.0),
-        gravity in any_or(0.5f32..30.0),
-        friction in any_or(0.0f32..5.0),
-        capacity in any_or(0.0f32..10.0),
-        max_concentration in any_or(0.01f32..1.0),
-        erosion in any_or(0.0f32..10.0),
-        deposition in any_or(0.0f32..10.0),
-        evaporation in any_or(0.0f32..0.5),
-        max_steps in 0u32..200,
-        (streams, published) in (streams(), published()),
-    ) -> Droplets {
-        Droplets {
-            seed, volume, radius, gravity, friction, capacity, max_concentration, erosion,
-            deposition, evaporation, max_steps, streams, published,
-            ..Droplets::default()
+/// All numbers in some settings, also in those within them, in order.
+fn numbers(settings: &dyn PartialReflect, found: &mut Vec<f64>) {
+    let read = |value: &dyn PartialReflect| {
+        let value = value.try_as_reflect()?.as_any();
+        let real = value.downcast_ref::<f32>().map(|value| f64::from(*value));
+        let whole = value.downcast_ref::<u32>().map(|value| f64::from(*value));
+        let seed = value.downcast_ref::<u64>().map(|value| *value as f64);
+        real.or(whole).or(seed)
+    };
+    match settings.reflect_ref() {
+        ReflectRef::Struct(fields) => {
+            let fields = (0..fields.field_len()).filter_map(|index| fields.field_at(index));
+            fields.for_each(|field| numbers(field, found));
+        }
+        ReflectRef::Enum(variant) => {
+            let fields = (0..variant.field_len()).filter_map(|index| variant.field_at(index));
+            fields.for_each(|field| numbers(field, found));
+        }
+        _ => found.extend(read(settings)),
+    }
+}
+
+/// Puts numbers in place of those of some settings, in order.
+fn set_numbers(settings: &mut dyn PartialReflect, values: &mut impl Iterator<Item = f32>) {
+    match settings.reflect_mut() {
+        ReflectMut::Struct(fields) => {
+            for index in 0..fields.field_len() {
+                set_numbers(fields.field_at_mut(index).expect("a field"), values);
+            }
+        }
+        ReflectMut::Enum(variant) => {
+            for index in 0..variant.field_len() {
+                set_numbers(variant.field_at_mut(index).expect("a field"), values);
+            }
+        }
+        _ => {
+            let Some(value) = settings.try_as_reflect_mut() else {
+                return;
+            };
+            let value = value.as_any_mut();
+            if let Some(real) = value.downcast_mut::<f32>() {
+                *real = values.next().expect("as many as there are");
+            } else if let Some(whole) = value.downcast_mut::<u32>() {
+                // Not so many that a case takes minutes.
+                *whole = values.next().expect("as many as there are").min(300.0) as u32;
+            } else if let Some(seed) = value.downcast_mut::<u64>() {
+                *seed = values
+                    .next()
+                    .expect("as many as there are")
+                    .to_bits()
+                    .into();
+            }
         }
     }
 }
 
-prop_compose! {
-    fn thermal()(
-        soil_angle in any_or(0.0f32..89.0),
-        bedrock_angle in any_or(0.0f32..89.0),
-        mobility in any_or(0.0f32..100.0),
-        breaking in any_or(0.0f32..10.0),
-        shelter in any_or(0.01f32..5.0),
-    ) -> Thermal {
-        Thermal { soil_angle, bedrock_angle, mobility, breaking, shelter }
+/// Every model of the table with its defaults, with each of its optional parts, and
+/// as it is tested elsewhere.
+fn bases() -> Vec<AnyModel> {
+    let cases = models::cases().into_iter().map(|(base, _)| base);
+    let mut bases: Vec<AnyModel> = cases.filter(|base| !is_literal(base)).collect();
+    for entry in BUILT_IN {
+        let default = entry.default_model();
+        if let ReflectRef::Struct(fields) = default.settings().reflect_ref() {
+            let names = (0..fields.field_len()).filter_map(|index| fields.name_at(index));
+            let parts = names.filter(|name| is_none(fields.field(name)));
+            let parts = parts.map(|name| models::model(entry, &format!("({name}: ())")));
+            bases.extend(parts.filter(|part| !is_literal(part)));
+        }
+        bases.push(default);
+    }
+    bases
+}
+
+/// Whether it is the method of a source, literally, that loses or makes water.
+fn is_literal(model: &AnyModel) -> bool {
+    let pipe = model
+        .get::<PipeModel>()
+        .is_some_and(|pipe| pipe.published.is_some());
+    let water = model
+        .get::<ShallowWater>()
+        .is_some_and(|water| water.published.is_some());
+    pipe || water
+}
+
+fn is_none(field: Option<&dyn PartialReflect>) -> bool {
+    match field.map(PartialReflect::reflect_ref) {
+        Some(ReflectRef::Enum(option)) => option.variant_name() == "None",
+        _ => false,
     }
 }
 
-prop_compose! {
-    fn pipes()(
-        gravity in any_or(0.5f32..30.0),
-        roughness in any_or(0.0f32..0.5),
-        capacity in any_or(0.0f32..10.0),
-        full_depth in any_or(0.01f32..20.0),
-        min_tilt in any_or(0.0f32..45.0),
-        rounding in any_or(0.0f32..50.0),
-        soil_erosion in any_or(0.0f32..10.0),
-        bedrock_erosion in any_or(0.0f32..10.0),
-        deposition in any_or(0.0f32..10.0),
-        max_substeps in 0u32..20,
-    ) -> PipeModel {
-        PipeModel {
-            gravity, roughness, capacity, full_depth, min_tilt, rounding, soil_erosion,
-            bedrock_erosion, deposition, max_substeps, published: None,
-        }
-    }
-}
-
-prop_compose! {
-    fn shallow_water()(
-        gravity in any_or(0.5f32..30.0),
-        roughness in any_or(0.0f32..0.5),
-        damping in any_or(0.0f32..5.0),
-        regolith_depth in any_or(0.0f32..5.0),
-        regolith_roughness in any_or(0.0f32..1.0),
-        interval in any_or(0.01f32..10.0),
-        regolith_solves in 0u32..20,
-        steady in any_or(0.0f32..0.1),
-    ) -> ShallowWater {
-        ShallowWater {
-            gravity, roughness, damping, regolith_depth, regolith_roughness, interval,
-            regolith_solves, steady, published: None,
-        }
-    }
-}
-
-prop_compose! {
-    fn lava()(
-        viscosity in any_or(1.0f32..1e5),
-        stiffening in any_or(1.0f32..100.0),
-        yield_strength in any_or(0.0f32..1e4),
-        density in any_or(100.0f32..5000.0),
-        gravity in any_or(0.5f32..30.0),
-        cooling in any_or(0.0f32..1.0),
-        edge_cooling in any_or(0.0f32..5.0),
-        steam in any_or(0.0f32..3.0),
-        max_substeps in 0u32..20,
-    ) -> Lava {
-        Lava {
-            viscosity, stiffening, yield_strength, density, gravity, cooling, edge_cooling, steam,
-            max_substeps,
-        }
-    }
+/// A model of the table with other numbers.
+fn any_model() -> impl Strategy<Value = AnyModel> {
+    prop::sample::select(bases()).prop_flat_map(|base| {
+        let draws = draws(base.settings().as_partial_reflect());
+        draws.prop_map(move |values| {
+            let mut model = base.clone();
+            let settings = model.settings_mut().as_partial_reflect_mut();
+            set_numbers(settings, &mut values.into_iter());
+            model
+        })
+    })
 }
 
 fn border() -> impl Strategy<Value = Border> {
@@ -249,6 +244,18 @@ fn deed() -> impl Strategy<Value = Result<TerrainEdit, bool>> {
 fn assert_sound(terrain: &Terrain) -> Result<(), TestCaseError> {
     prop_assert!(terrain.bedrock().iter().all(|v| v.is_finite()));
     prop_assert!(terrain.soil().iter().all(|v| v.is_finite() && *v >= 0.0));
+    for layer in [terrain.water(), terrain.suspended()] {
+        prop_assert!(layer.iter().all(|v| v.is_finite() && *v >= 0.0));
+    }
+    if let (Some(lava), Some(heat)) = (terrain.lava(), terrain.lava_heat()) {
+        prop_assert!(lava.iter().all(|v| v.is_finite() && *v >= 0.0));
+        let pairs = heat.iter().zip(lava);
+        prop_assert!(
+            pairs
+                .into_iter()
+                .all(|(heat, lava)| (0.0..=*lava).contains(heat))
+        );
+    }
     let solids = terrain.ledger().solids;
     prop_assert!(solids.drift_of_total().abs() < 1e-6, "{solids:?}");
     Ok(())
@@ -256,17 +263,6 @@ fn assert_sound(terrain: &Terrain) -> Result<(), TestCaseError> {
 
 proptest! {
     #![proptest_config(cases(200))]
-
-    #[test]
-    fn droplets_stay_sound(settings in droplets(), mut terrain in terrain()) {
-        match DropletSolver::new(settings.clone(), terrain.grid()) {
-            Ok(mut solver) => {
-                solver.rain(&mut terrain, 300);
-                assert_sound(&terrain)?;
-            }
-            Err(error) => prop_assert!(error.to_string().contains("must be"), "{error}"),
-        }
-    }
 
     #[test]
     fn edits_stay_sound_and_can_be_undone(
@@ -316,99 +312,43 @@ proptest! {
         }
     }
 
+}
+
+proptest! {
+    #![proptest_config(cases(1400))]
+
     #[test]
-    fn pipes_stay_sound(
-        settings in pipes(),
+    fn models_stay_sound(
+        mut model in any_model(),
         mut terrain in terrain(),
         borders in borders(),
-        depth in 0.0f32..50.0,
+        (depth, lava) in (0.0f32..50.0, 0.0f32..50.0),
         dt in any_or(0.001f32..10.0),
     ) {
         let cells = terrain.grid().cells();
         let water = (0..cells).map(|i| if i % 3 == 0 { 0.0 } else { depth });
         terrain.set_layer(Layer::Water, water.collect()).expect("valid");
+        if model.entry().writes().contains(&Layer::Lava) {
+            let lava = (0..cells).map(|i| if i % 4 == 0 { 0.0 } else { lava });
+            terrain.set_layer(Layer::Lava, lava.collect()).expect("valid");
+        }
         terrain.set_borders(borders).expect("valid");
-        match PipeSolver::new(settings.clone(), terrain.grid()) {
+        if let Some(droplets) = model.get_mut::<Droplets>() {
+            // So few drops that a case takes no longer than those of other models.
+            let most = 60.0 / (terrain.grid().cell_area() as f32 * cells as f32 * dt);
+            if droplets.rate > most {
+                droplets.rate = most;
+            }
+        }
+        match model.solver(terrain.grid()) {
             Ok(mut solver) => {
+                prop_assert!(model.check().is_ok());
                 for _ in 0..5 {
-                    solver.step(&mut terrain, dt);
+                    solver.step_on(Workers::global(), &mut terrain, dt);
                 }
                 assert_sound(&terrain)?;
-                prop_assert!(terrain.water().iter().all(|v| v.is_finite() && *v >= 0.0));
-                prop_assert!(terrain.suspended().iter().all(|v| v.is_finite() && *v >= 0.0));
                 let water = terrain.ledger().water;
                 prop_assert!(water.drift_of_total().abs() < 1e-6, "{water:?}");
-            }
-            Err(error) => prop_assert!(error.to_string().contains("must be"), "{error}"),
-        }
-    }
-
-    #[test]
-    fn shallow_water_stays_sound(
-        settings in shallow_water(),
-        mut terrain in terrain(),
-        borders in borders(),
-        depth in 0.0f32..50.0,
-        dt in any_or(0.001f32..10.0),
-    ) {
-        let cells = terrain.grid().cells();
-        let water = (0..cells).map(|i| if i % 3 == 0 { 0.0 } else { depth });
-        terrain.set_layer(Layer::Water, water.collect()).expect("valid");
-        terrain.set_borders(borders).expect("valid");
-        match ShallowWaterSolver::new(settings.clone(), terrain.grid()) {
-            Ok(mut solver) => {
-                for _ in 0..5 {
-                    solver.step(&mut terrain, dt);
-                }
-                assert_sound(&terrain)?;
-                prop_assert!(terrain.water().iter().all(|v| v.is_finite() && *v >= 0.0));
-                let water = terrain.ledger().water;
-                prop_assert!(water.drift_of_total().abs() < 1e-6, "{water:?}");
-                prop_assert_eq!(water.lost, 0.0);
-            }
-            Err(error) => prop_assert!(error.to_string().contains("must be"), "{error}"),
-        }
-    }
-
-    #[test]
-    fn lava_stays_sound(
-        settings in lava(),
-        mut terrain in terrain(),
-        depth in 0.0f32..50.0,
-        wet in 0.0f32..3.0,
-        dt in any_or(0.001f32..10.0),
-    ) {
-        let cells = terrain.grid().cells();
-        let lava = (0..cells).map(|i| if i % 4 == 0 { 0.0 } else { depth });
-        terrain.set_layer(Layer::Lava, lava.collect()).expect("valid");
-        let water = (0..cells).map(|i| if i % 5 == 0 { wet } else { 0.0 });
-        terrain.set_layer(Layer::Water, water.collect()).expect("valid");
-        match LavaSolver::new(settings.clone(), terrain.grid()) {
-            Ok(mut solver) => {
-                for _ in 0..5 {
-                    solver.step(&mut terrain, dt);
-                }
-                assert_sound(&terrain)?;
-                let lava = terrain.lava().expect("lava");
-                prop_assert!(lava.iter().all(|v| v.is_finite() && *v >= 0.0));
-                let heat = terrain.lava_heat().expect("lava");
-                prop_assert!(heat.iter().zip(lava).all(|(heat, lava)| (0.0..=*lava).contains(heat)));
-                prop_assert!(terrain.water().iter().all(|v| v.is_finite() && *v >= 0.0));
-                let water = terrain.ledger().water;
-                prop_assert!(water.drift_of_total().abs() < 1e-6, "{water:?}");
-            }
-            Err(error) => prop_assert!(error.to_string().contains("must be"), "{error}"),
-        }
-    }
-
-    #[test]
-    fn thermal_stays_sound(settings in thermal(), mut terrain in terrain(), dt in any_or(0.001f32..10.0)) {
-        match ThermalSolver::new(settings.clone(), terrain.grid()) {
-            Ok(mut solver) => {
-                for _ in 0..5 {
-                    solver.step(&mut terrain, dt);
-                }
-                assert_sound(&terrain)?;
             }
             Err(error) => prop_assert!(error.to_string().contains("must be"), "{error}"),
         }

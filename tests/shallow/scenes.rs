@@ -22,7 +22,8 @@ impl Played {
         let start = scene.build_terrain().expect("valid");
         let mut terrain = start.clone();
         let grid = *terrain.grid();
-        let model = scene.models.shallow_water.clone().expect("a scene of it");
+        let model = scene.models.get::<ShallowWater>();
+        let model = model.cloned().expect("a scene of it");
         let mut water = solver(model, &terrain);
         let rain = scene.forcing.rain.clone();
         let mut rain = rain.map(|s| RainSolver::new(s, &grid).expect("valid"));

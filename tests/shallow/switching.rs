@@ -11,8 +11,8 @@ fn lake_app() -> App {
     app
 }
 
-fn faults(app: &mut App) -> Vec<ErosionFault> {
-    let mut faults = app.world_mut().resource_mut::<Messages<ErosionFault>>();
+fn faults(app: &mut App) -> Vec<ModelFailed> {
+    let mut faults = app.world_mut().resource_mut::<Messages<ModelFailed>>();
     faults.drain().collect()
 }
 

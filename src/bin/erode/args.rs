@@ -16,11 +16,11 @@ Examples:
                    --model thermal --seconds 100 --step 0.25 --set soil_angle=30 \\
                    --out aged.exr --masks masks --preview aged.png
 
-  A land from nothing, and one of the scenes with its own models and weather:
+  A generated terrain, and one of the scenes with its own models and weather:
     erode generate ridged --seed 7 --size 512x512 --cell-size 2 --out land.png
     erode scene:seasons --out seasons.tif --json
 
-  erode generate --help, erode info --help and erode scenes --help say more.
+  erode generate --help, erode info --help and erode scenes --help give more.
 
 Exit codes: 0 done, 1 a file or the system failed, 2 the command line is wrong, 130 interrupted.
 Nothing is written before all passes are done, and no file is ever half written.";
@@ -35,7 +35,7 @@ impl Invocation {
     /// Reads the program's arguments. Ends the program where they are wrong, or
     /// where they only ask for help.
     pub fn parse() -> Self {
-        let about = "Ages heightmaps by erosion: droplets, flowing water, thermal weathering";
+        let about = "Erodes heightmaps: droplets, flowing water, lava, thermal weathering";
         let command = clap::Command::new("erode")
             .version(env!("CARGO_PKG_VERSION"))
             .about(about)
@@ -55,9 +55,9 @@ impl Invocation {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make a land from nothing, and age it if passes are given
+    /// Generate a terrain, and erode it if passes are given
     Generate(Box<GenerateArgs>),
-    /// Say what is in a heightmap, a saved state or a scene
+    /// Show what is in a heightmap, a saved state or a scene
     Info(InfoArgs),
     /// List the scenes that come with the program, or print one
     Scenes(ScenesArgs),
@@ -136,7 +136,7 @@ pub struct ScenesArgs {
 // it would become the help of the whole command.)
 #[derive(Args)]
 pub struct InputArgs {
-    /// Side of a cell, unless the file says it [m]
+    /// Side of a cell, unless the file has it [m]
     #[arg(long, value_name = "M", allow_negative_numbers = true)]
     pub cell_size: Option<f32>,
     /// Heights of the least and the greatest number of the file [m]
@@ -154,10 +154,10 @@ pub struct InputArgs {
     /// Cells of a RAW file
     #[arg(long, value_name = "WxH", value_parser = parse_size)]
     pub size: Option<(u32, u32)>,
-    /// Format, unless the file or its name says it: r16, r16be, r32, r32be
+    /// Format, if not known from the file or its name: r16, r16be, r32, r32be
     #[arg(long, value_name = "FORMAT", value_parser = parse_heightmap_format)]
     pub input_format: Option<HeightmapFormat>,
-    /// Height of cells for which the file has none [m]
+    /// Height of cells without data [m]
     #[arg(long, value_name = "M", allow_negative_numbers = true)]
     pub no_data: Option<f32>,
 }
@@ -168,7 +168,7 @@ pub struct RunArgs {
     /// Where to write the ground: .png, .exr, .tif, .r16, .r32, or .erode for all layers
     #[arg(long, value_name = "OUT")]
     pub out: PathBuf,
-    /// Format, unless the name says it: png, exr, tif, tif16, r16, r16be, r32, r32be, erode
+    /// Format, if not known from the name: png, exr, tif, tif16, r16, r16be, r32, r32be, erode
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub format: Option<Format>,
     /// Heights of the least and the greatest number of OUT [m; as --range, else as they are]
@@ -188,7 +188,7 @@ pub struct RunArgs {
     /// Write a shaded relief for people
     #[arg(long, value_name = "PNG")]
     pub preview: Option<PathBuf>,
-    /// Seed of droplets, and of a generated land
+    /// Seed of droplets, and of a generated terrain
     #[arg(long)]
     pub seed: Option<u64>,
     /// Settings of models and weather, as in a scene: a .ron file or scene:NAME
@@ -200,7 +200,7 @@ pub struct RunArgs {
     /// Print a report as JSON: settings, files, ledger, timings
     #[arg(long)]
     pub json: bool,
-    /// Say nothing but errors (and the report, if --json)
+    /// Print nothing but errors (and the report, with --json)
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -224,7 +224,7 @@ fn parse_borders(text: &str) -> Result<Borders, String> {
 pub fn parse_heightmap_format(text: &str) -> Result<HeightmapFormat, String> {
     match parse_format(text)? {
         Format::Heightmap(format) => Ok(format),
-        Format::State => Err("a saved state is no format of a heightmap".into()),
+        Format::State => Err("a saved state is not a heightmap format".into()),
     }
 }
 
@@ -241,7 +241,7 @@ fn parse_format(text: &str) -> Result<Format, String> {
         "r32be" => HeightmapFormat::Raw32(Endian::Big),
         _ => {
             return Err(
-                "there are png, exr, tif, tif16, r16, r16be, r32, r32be, and erode for --format"
+                "expected png, exr, tif, tif16, r16, r16be, r32 or r32be, or erode for --format"
                     .into(),
             );
         }

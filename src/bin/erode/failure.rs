@@ -6,9 +6,9 @@ use std::process::ExitCode;
 /// What went wrong, naming the file or option.
 #[derive(Debug)]
 pub enum Failure {
-    /// The command line asks for something that cannot be.
+    /// The command line is wrong.
     Usage(String),
-    /// A file or the system did not do.
+    /// A file or the system failed.
     Failed(String),
 }
 

@@ -1,4 +1,4 @@
-//! Lands from nothing.
+//! Generated terrains.
 
 use crate::{
     args::GenerateArgs,
@@ -36,7 +36,7 @@ fn read_landform(
 ) -> Result<(String, LandformKind), Failure> {
     if land.contains('(') {
         if let Some(set) = sets.first() {
-            let reason = "the land is RON: set it there";
+            let reason = "the landform is given as RON: set it there";
             return Err(Failure::usage(format!("--set {}: {reason}", set.text)));
         }
         let landform = parse(land).map_err(|error| Failure::usage(format!("{land}: {error}")))?;

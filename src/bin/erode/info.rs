@@ -100,11 +100,11 @@ fn about_heightmap(args: &InfoArgs) -> Result<About, Failure> {
     let [width, height] = map.size.to_array();
     let cells = match map.cell_size {
         Some(size) => format!("{source}: {width} × {height} cells of {size} m"),
-        None => format!("{source}: {width} × {height} cells; it does not say how large they are"),
+        None => format!("{source}: {width} × {height} cells of unknown size"),
     };
     let heights = match needs_range {
         true => {
-            format!("whole numbers from {lowest} to {highest}; metres need `--range` or `--scale`")
+            format!("integers from {lowest} to {highest}; for metres, give `--range` or `--scale`")
         }
         false => format!("{lowest} m to {highest} m"),
     };

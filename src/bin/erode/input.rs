@@ -1,10 +1,10 @@
-//! The land to begin with: heightmaps, saved states and scenes.
+//! The terrain to begin with: heightmaps, saved states and scenes.
 
 use crate::{args::InputArgs, failure::Failure, scenes};
 use bevy_erode::prelude::*;
 use std::path::Path;
 
-/// A land, and what is known of where it comes from.
+/// A terrain, and where it comes from.
 pub struct Land {
     pub terrain: Terrain,
     /// What was read, for messages.
@@ -15,7 +15,7 @@ pub struct Land {
     pub scene: Option<ErosionScene>,
 }
 
-/// Reads a land from whatever it is.
+/// Reads a terrain from a scene, a saved state or a heightmap.
 pub fn read(source: &str, args: &InputArgs) -> Result<Land, Failure> {
     let (terrain, scene) = if scenes::is_scene(source) {
         args.refuse_for(source, "a scene")?;
@@ -98,7 +98,7 @@ impl InputArgs {
         match given.iter().find(|(_, given)| *given) {
             None => Ok(()),
             Some((option, _)) => Err(Failure::usage(format!(
-                "{option}: {source} is {what}, which says that itself"
+                "{option}: not used for {what} ({source}), which has it itself"
             ))),
         }
     }
@@ -126,18 +126,16 @@ fn explain(source: &str, error: HeightmapError) -> Failure {
     match error {
         HeightmapError::File { .. } => Failure::failed(error),
         HeightmapError::NeedsRange => usage(
-            "the file holds whole numbers: say `--range LOWEST HIGHEST`, or `--scale` for the \
-             metres that one stands for",
+            "the file holds integers, not metres: give `--range LOWEST HIGHEST`, or `--scale` for \
+             the metres of one unit",
         ),
-        HeightmapError::NeedsSize => usage("a RAW file needs its size: say `--size WxH`"),
-        HeightmapError::NeedsCellSize => {
-            usage("the file does not say how large its cells are: say `--cell-size`")
-        }
+        HeightmapError::NeedsSize => usage("a RAW file needs its size: give `--size WxH`"),
+        HeightmapError::NeedsCellSize => usage("the file has no cell size: give `--cell-size`"),
         HeightmapError::UnknownFormat => Failure::failed(format!(
-            "{source}: it is neither PNG nor EXR nor TIFF; for a RAW file say `--input-format`"
+            "{source}: unknown format, expected PNG, EXR or TIFF; for a RAW file give `--input-format`"
         )),
         HeightmapError::NotSquare { x, y } => usage(&format!(
-            "the cells are {x} m × {y} m; only square ones can be, unless `--cell-size` is given"
+            "the cells are {x} m × {y} m, expected square cells: give `--cell-size` to override"
         )),
         HeightmapError::Vertical { what, reason } => {
             let option = if what == "no_data" { "no-data" } else { what };

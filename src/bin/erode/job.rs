@@ -21,11 +21,11 @@ pub fn bake(args: BakeArgs) -> Result<(), Failure> {
     let is_scene = scenes::is_scene(&args.source);
     if passes.is_empty() && !is_scene {
         return Err(Failure::usage(
-            "what shall erode it? Say `--model` and for how long; see `erode --help`",
+            "no model given: give `--model` and for how long; see `erode --help`",
         ));
     }
     if args.soil.is_some() && (is_scene || input::is_state(&args.source)) {
-        let reason = format!("{} has a layer of soil of its own", args.source);
+        let reason = format!("{} already has a soil layer", args.source);
         return Err(Failure::usage(format!("--soil: {reason}")));
     }
     run(&args.run, passes, || {
@@ -92,7 +92,7 @@ pub fn run(
         if pass.is_dry(&terrain) {
             style.say(&format!(
                 "{label}: there is no water and no rain, so nothing will flow; \
-                 add rain by `--model rain+…`"
+                 add rain with `--model rain+…`"
             ));
         }
         let before = terrain.ledger().solids.moved;

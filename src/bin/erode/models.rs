@@ -2,107 +2,70 @@
 
 use crate::{
     failure::Failure,
-    report,
     settings::{self, Assignment},
 };
-use bevy_erode::prelude::*;
-use core::any::Any;
-use serde::{Serialize, de::DeserializeOwned};
+use bevy_erode::{
+    models::{AnyModel, BUILT_IN, ModelEntry},
+    prelude::*,
+};
 
-/// All models, in the order in which they act in a step of an app.
-pub const KINDS: &[Kind] = &[
-    Kind {
-        name: "rain",
-        flows: false,
-        choose: |preset| choose::<RainSolver>(preset.forcing.rain.as_ref(), Rain::check),
-    },
-    Kind {
-        name: "evaporation",
-        flows: false,
-        choose: |preset| {
-            choose::<EvaporationSolver>(preset.forcing.evaporation.as_ref(), Evaporation::check)
-        },
-    },
-    Kind {
-        name: "droplets",
-        flows: false,
-        choose: |preset| choose::<DropletSolver>(preset.models.droplets.as_ref(), Droplets::check),
-    },
-    Kind {
-        name: "pipe",
-        flows: true,
-        choose: |preset| choose::<PipeSolver>(preset.models.pipe.as_ref(), PipeModel::check),
-    },
-    Kind {
-        name: "shallow-water",
-        flows: true,
-        choose: |preset| {
-            let set = preset.models.shallow_water.as_ref();
-            choose::<ShallowWaterSolver>(set, ShallowWater::check)
-        },
-    },
-    Kind {
-        name: "lava",
-        flows: false,
-        choose: |preset| choose::<LavaSolver>(preset.models.lava.as_ref(), Lava::check),
-    },
-    Kind {
-        name: "thermal",
-        flows: false,
-        choose: |preset| choose::<ThermalSolver>(preset.models.thermal.as_ref(), Thermal::check),
-    },
-];
-
-/// A model that can be chosen.
-pub struct Kind {
-    pub name: &'static str,
-    /// Whether it lets water flow: only one such model can run at a time.
-    pub flows: bool,
-    /// It with the settings of a preset, or the defaults.
-    choose: fn(&ErosionScene) -> Box<dyn Settings>,
+/// The model of a name, in whatever case.
+pub fn named(name: &str) -> Option<&'static ModelEntry> {
+    let name = settings::plain_name(name);
+    BUILT_IN.iter().find(|model| command_name(model) == name)
 }
 
-impl Kind {
-    pub fn named(name: &str) -> Option<&'static Self> {
-        let name = settings::plain_name(name);
-        KINDS.iter().find(|kind| kind.name == name)
-    }
+/// The name of a model on the command line: `shallow-water`.
+pub fn command_name(model: &ModelEntry) -> String {
+    settings::plain_name(model.key())
+}
 
-    /// Its place in the order of a step.
-    pub fn place(&self) -> usize {
-        let place = KINDS.iter().position(|kind| kind.name == self.name);
-        place.unwrap_or_default()
-    }
-
-    pub fn choose(&'static self, preset: &ErosionScene) -> Model {
-        Model {
-            kind: self,
-            settings: (self.choose)(preset),
-        }
-    }
+/// Its place in the order of a step.
+pub fn place(model: &ModelEntry) -> Option<usize> {
+    BUILT_IN.iter().position(|other| other == model)
 }
 
 /// The names of all models, for messages.
 pub fn all_names() -> String {
-    let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+    let names: Vec<String> = BUILT_IN.iter().map(command_name).collect();
     names.join(", ")
 }
 
-/// A chosen model.
+/// A chosen model with its settings.
 pub struct Model {
-    pub kind: &'static Kind,
-    pub settings: Box<dyn Settings>,
+    pub entry: &'static ModelEntry,
+    pub settings: AnyModel,
 }
 
 impl Model {
+    /// A model with the settings of a preset, or the defaults.
+    pub fn choose(entry: &'static ModelEntry, preset: &ErosionScene) -> Self {
+        let set = preset.model(entry);
+        Self {
+            entry,
+            settings: set.unwrap_or_else(|| entry.default_model()),
+        }
+    }
+
+    /// Its name on the command line.
+    pub fn name(&self) -> String {
+        command_name(self.entry)
+    }
+
     pub fn has(&self, key: &str) -> bool {
-        self.settings.names().iter().any(|name| name == key)
+        self.field_names().iter().any(|name| name == key)
+    }
+
+    pub fn field_names(&self) -> Vec<String> {
+        settings::names(&self.settings)
     }
 
     /// Sets a field that it has.
     pub fn set(&mut self, set: &Assignment) -> Result<(), Failure> {
-        let done = self.settings.set(&set.key, &set.value);
-        done.map_err(|reason| Failure::usage(format!("--set {}: {reason}", set.text)))
+        let changed = settings::with_field(self.entry, &self.settings, &set.key, &set.value);
+        self.settings =
+            changed.map_err(|reason| Failure::usage(format!("--set {}: {reason}", set.text)))?;
+        Ok(())
     }
 
     /// Checks the settings; the error names the option that set them.
@@ -110,76 +73,15 @@ impl Model {
         let Err(error) = self.settings.check() else {
             return Ok(());
         };
-        let is_blamed = |set: &&Assignment| {
-            let field = error.field.split('.').next();
-            field == Some(set.key.as_str())
-                && set
-                    .model
-                    .as_deref()
-                    .is_none_or(|model| model == self.kind.name)
+        let field = self.settings.field_path(&error);
+        let name = self.name();
+        let is_cause = |set: &&Assignment| {
+            let is_meant = set.model.as_ref().is_none_or(|model| *model == name);
+            field.split('.').next() == Some(set.key.as_str()) && is_meant
         };
-        Err(Failure::usage(match sets.iter().rev().find(is_blamed) {
-            Some(set) => format!("--set {}: `{}` {}", set.text, error.field, error.reason),
-            None => format!("--model {}: {error}", self.kind.name),
+        Err(Failure::usage(match sets.iter().rev().find(is_cause) {
+            Some(set) => format!("--set {}: `{field}` {}", set.text, error.reason),
+            None => format!("--model {name}: {error}"),
         }))
-    }
-}
-
-/// Settings of a model, whichever it is.
-pub trait Settings {
-    fn names(&self) -> Vec<String>;
-    fn set(&mut self, key: &str, value: &str) -> Result<(), String>;
-    fn check(&self) -> Result<(), SettingsError>;
-    fn bake_model(&self) -> BakeModel;
-    fn json(&self) -> serde_json::Value;
-    /// To find out which they are.
-    fn as_any(&self) -> &dyn Any;
-}
-
-struct SettingsOf<S: Solver> {
-    settings: S::Settings,
-    check: fn(&S::Settings) -> Result<(), SettingsError>,
-}
-
-fn choose<S>(
-    preset: Option<&S::Settings>,
-    check: fn(&S::Settings) -> Result<(), SettingsError>,
-) -> Box<dyn Settings>
-where
-    S: Solver<Settings: Default + Serialize + DeserializeOwned>,
-{
-    Box::new(SettingsOf::<S> {
-        settings: preset.cloned().unwrap_or_default(),
-        check,
-    })
-}
-
-impl<S> Settings for SettingsOf<S>
-where
-    S: Solver<Settings: Serialize + DeserializeOwned>,
-{
-    fn names(&self) -> Vec<String> {
-        settings::names(&self.settings)
-    }
-
-    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
-        self.settings = settings::with_field(&self.settings, key, value)?;
-        Ok(())
-    }
-
-    fn check(&self) -> Result<(), SettingsError> {
-        (self.check)(&self.settings)
-    }
-
-    fn bake_model(&self) -> BakeModel {
-        BakeModel::new::<S>(self.settings.clone())
-    }
-
-    fn json(&self) -> serde_json::Value {
-        report::as_json(&self.settings)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        &self.settings
     }
 }

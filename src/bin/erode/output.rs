@@ -94,8 +94,8 @@ impl Outputs {
         let format = args.format.or_else(|| Format::from_path(&out));
         let format = format.ok_or_else(|| {
             Failure::usage(format!(
-                "--out {}: its name tells no format: end it in .png, .exr, .tif, .r16, .r32 or \
-                 .erode, or say `--format`",
+                "--out {}: unknown format: end the name in .png, .exr, .tif, .r16, .r32 or \
+                 .erode, or give `--format`",
                 out.display()
             ))
         })?;
@@ -283,14 +283,11 @@ fn check_writable(option: &str, path: &Path) -> Result<(), Failure> {
         Failure::failed(format!("{option} {}: {reason}", path.display()))
     };
     if path.is_dir() || path.file_name().is_none() {
-        return Err(failed(&"it is a folder"));
+        return Err(failed(&"is a folder, expected a file"));
     }
     let folder = folder_of(path);
     if !folder.is_dir() {
-        return Err(failed(&format_args!(
-            "there is no folder {}",
-            folder.display()
-        )));
+        return Err(failed(&format_args!("no folder {}", folder.display())));
     }
     probe(folder).map_err(|error| failed(&error))
 }
@@ -305,7 +302,7 @@ fn check_folder(option: &str, path: &Path) -> Result<(), Failure> {
         there = folder_of(there);
     }
     if !there.is_dir() {
-        return Err(failed(&format_args!("{} is no folder", there.display())));
+        return Err(failed(&format_args!("{} is not a folder", there.display())));
     }
     probe(there).map_err(|error| failed(&error))
 }

@@ -2,10 +2,13 @@
 
 use crate::{
     failure::Failure,
-    models::{self, Kind, Model},
+    models::{self, Model},
     settings::Assignment,
 };
-use bevy_erode::prelude::*;
+use bevy_erode::{
+    models::{BUILT_IN, ModelEntry},
+    prelude::*,
+};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use core::fmt;
 
@@ -14,7 +17,7 @@ const STEP: f32 = 0.1;
 
 /// Models that run side by side.
 #[derive(Clone)]
-struct Together(Vec<&'static Kind>);
+struct Together(Vec<&'static ModelEntry>);
 
 /// An option that belongs to a pass.
 #[derive(Clone)]
@@ -90,24 +93,25 @@ impl FromArgMatches for PassOptions {
 }
 
 fn parse_models(text: &str) -> Result<Together, String> {
-    let mut kinds: Vec<&'static Kind> = Vec::new();
+    let mut found: Vec<&'static ModelEntry> = Vec::new();
     for name in text.split('+') {
-        let kind = Kind::named(name).ok_or_else(|| {
-            format!(
-                "there is no model `{name}`; there are {}",
-                models::all_names()
-            )
-        })?;
-        if kinds.iter().any(|other| other.name == kind.name) {
-            return Err(format!("`{}` is there twice", kind.name));
+        let model = models::named(name)
+            .ok_or_else(|| format!("no model `{name}`, expected {}", models::all_names()))?;
+        if found.contains(&model) {
+            return Err(format!("`{name}` is given twice"));
         }
-        if kind.flows && kinds.iter().any(|other| other.flows) {
-            return Err("only one of pipe and shallow-water can run in a pass".into());
+        let other = found.iter().find(|other| other.moves_water());
+        if let Some(other) = other.filter(|_| model.moves_water()) {
+            return Err(format!(
+                "only one water model can run in a pass, found `{}` and `{}`",
+                models::command_name(other),
+                models::command_name(model)
+            ));
         }
-        kinds.push(kind);
+        found.push(model);
     }
-    kinds.sort_by_key(|kind| kind.place());
-    Ok(Together(kinds))
+    found.sort_by_key(|model| models::place(model));
+    Ok(Together(found))
 }
 
 fn parse_seconds(text: &str) -> Result<f32, String> {
@@ -119,7 +123,7 @@ fn parse_step(text: &str) -> Result<f32, String> {
 }
 
 fn number_within(text: &str, low: f32, high: f32) -> Result<f32, String> {
-    let number: f32 = text.parse().map_err(|_| "it is no number")?;
+    let number: f32 = text.parse().map_err(|_| "not a number")?;
     match (low..=high).contains(&number) {
         true => Ok(number),
         false => Err(format!("must be {low} to {high}, was {number}")),
@@ -137,8 +141,8 @@ pub enum Amount {
 pub struct Pass {
     pub models: Vec<Model>,
     pub amount: Amount,
-    /// Sources and sinks of a scene.
-    pub springs: Option<SceneForcing>,
+    /// Sources, sinks and vents of a scene.
+    pub points: Option<SceneForcing>,
     /// Rivers of a scene.
     pub rivers: Vec<SceneRiver>,
 }
@@ -146,26 +150,17 @@ pub struct Pass {
 impl Pass {
     /// What a scene does by itself.
     pub fn of_scene(scene: &ErosionScene) -> Self {
-        let ErosionScene {
-            models, forcing, ..
-        } = scene;
-        let there = |kind: &&Kind| match kind.name {
-            "rain" => forcing.rain.is_some(),
-            "evaporation" => forcing.evaporation.is_some(),
-            "droplets" => models.droplets.is_some(),
-            "pipe" => models.pipe.is_some(),
-            "shallow-water" => models.shallow_water.is_some(),
-            "lava" => models.lava.is_some(),
-            _ => models.thermal.is_some(),
-        };
-        let kinds = models::KINDS.iter().filter(there);
+        let models = BUILT_IN.iter().filter_map(|entry| {
+            let settings = scene.model(entry)?;
+            Some(Model { entry, settings })
+        });
         Self {
-            models: kinds.map(|kind| kind.choose(scene)).collect(),
+            models: models.collect(),
             amount: Amount::Seconds {
                 seconds: scene.seconds,
                 step: scene.step,
             },
-            springs: Some(forcing.clone()),
+            points: Some(scene.forcing.clone()),
             rivers: scene.rivers.clone(),
         }
     }
@@ -174,18 +169,18 @@ impl Pass {
     pub fn bake(&self, terrain: Terrain) -> Bake {
         match self.amount {
             Amount::Droplets(count) => {
-                let settings = self.models.first().and_then(|model| {
-                    let settings = model.settings.as_any();
-                    settings.downcast_ref::<Droplets>().cloned()
-                });
+                let settings = self
+                    .models
+                    .first()
+                    .and_then(|model| model.settings.get::<Droplets>().cloned());
                 Bake::new(terrain).droplets(settings.unwrap_or_default(), count)
             }
             Amount::Seconds { seconds, step } => {
-                let springs = self.springs.as_ref();
-                let springs = springs.map(|forcing| forcing.bake_springs(&terrain));
+                let points = self.points.as_ref();
+                let points = points.map(|forcing| forcing.bake_points(&terrain));
                 let models = self.models.iter().map(|model| model.settings.bake_model());
                 let rivers = self.rivers.iter().map(SceneRiver::bake_model);
-                let models = springs.into_iter().flatten().chain(models).chain(rivers);
+                let models = points.into_iter().flatten().chain(models).chain(rivers);
                 let models: Vec<BakeModel> = models.collect();
                 Bake::new(terrain).with_step(step).simulate(seconds, models)
             }
@@ -194,7 +189,10 @@ impl Pass {
 
     /// Whether a water model runs here that will never see any water.
     pub fn is_dry(&self, terrain: &Terrain) -> bool {
-        let runs = |name: &str| self.models.iter().any(|model| model.kind.name == name);
+        let rains = self
+            .models
+            .iter()
+            .any(|model| model.settings.get::<Rain>().is_some());
         let Borders {
             west,
             east,
@@ -205,20 +203,20 @@ impl Pass {
         let sea = borders
             .iter()
             .any(|border| matches!(border, Border::Sea { .. }));
-        let springs = self.springs.as_ref();
-        self.models.iter().any(|model| model.kind.flows)
-            && !runs("rain")
+        let points = self.points.as_ref();
+        self.models.iter().any(|model| model.entry.moves_water())
+            && !rains
             && !sea
-            && springs.is_none_or(|forcing| forcing.sources.is_empty())
+            && points.is_none_or(|forcing| forcing.sources.is_empty())
             && terrain.water().iter().all(|depth| *depth <= 0.0)
     }
 }
 
 impl fmt::Display for Pass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.models.iter().map(|model| model.kind.name).collect();
+        let names: Vec<String> = self.models.iter().map(Model::name).collect();
         match names.is_empty() {
-            true => f.write_str("springs")?,
+            true => f.write_str("sources and sinks")?,
             false => f.write_str(&names.join("+"))?,
         }
         match self.amount {
@@ -254,7 +252,7 @@ impl PassOptions {
                 continue;
             }
             let Some(draft) = drafts.last_mut() else {
-                let reason = "it belongs to a pass: say `--model` before it";
+                let reason = "belongs to a pass: give `--model` before it";
                 return Err(Failure::usage(format!("{}: {reason}", option.text())));
             };
             let text = option.text();
@@ -269,7 +267,7 @@ impl PassOptions {
                 PassOption::Model(_) => true,
             };
             if !is_new {
-                let reason = format!("the pass `--model {}` has one already", draft.names());
+                let reason = format!("already given for the pass `--model {}`", draft.names());
                 return Err(Failure::usage(format!("{text}: {reason}")));
             }
         }
@@ -293,14 +291,15 @@ impl PassOption {
     }
 }
 
-fn names(kinds: &[&Kind]) -> String {
-    let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+fn names(models: &[&ModelEntry]) -> String {
+    let names = models.iter().map(|model| models::command_name(model));
+    let names: Vec<String> = names.collect();
     names.join("+")
 }
 
-/// A pass of which not all is known yet.
+/// A pass that is being read.
 struct Draft {
-    kinds: Vec<&'static Kind>,
+    entries: Vec<&'static ModelEntry>,
     droplets: Option<u64>,
     seconds: Option<f32>,
     step: Option<f32>,
@@ -310,7 +309,7 @@ struct Draft {
 impl Draft {
     fn new(together: Together) -> Self {
         Self {
-            kinds: together.0,
+            entries: together.0,
             droplets: None,
             seconds: None,
             step: None,
@@ -319,14 +318,14 @@ impl Draft {
     }
 
     fn names(&self) -> String {
-        names(&self.kinds)
+        names(&self.entries)
     }
 
     fn finish(self, preset: &ErosionScene, seed: Option<u64>) -> Result<Pass, Failure> {
         let amount = self.amount()?;
         let mut models: Vec<Model> = Vec::new();
-        for kind in &self.kinds {
-            let mut model = kind.choose(preset);
+        for entry in &self.entries {
+            let mut model = Model::choose(entry, preset);
             if let Some(seed) = seed
                 && model.has("seed")
             {
@@ -350,7 +349,7 @@ impl Draft {
         Ok(Pass {
             models,
             amount,
-            springs: None,
+            points: None,
             rivers: Vec::new(),
         })
     }
@@ -360,11 +359,12 @@ impl Draft {
             let pass = format!("--model {}", self.names());
             Err(Failure::usage(format!("{pass}: {reason}")))
         };
-        let droplets_alone = self.names() == "droplets";
+        let droplets_alone =
+            matches!(self.entries[..], [model] if model.key() == DropletSolver::KEY);
         match (self.droplets, self.seconds) {
-            (Some(_), Some(_)) => wrong("say either `--droplets` or `--seconds`, not both"),
+            (Some(_), Some(_)) => wrong("give either `--droplets` or `--seconds`, not both"),
             (Some(_), None) if !droplets_alone => {
-                wrong("`--droplets` is for a pass of droplets alone; say `--seconds`")
+                wrong("`--droplets` is for a pass of droplets alone; give `--seconds`")
             }
             (Some(_), None) if self.step.is_some() => {
                 wrong("`--step` goes with `--seconds`, not with `--droplets`")
@@ -374,8 +374,10 @@ impl Draft {
                 seconds,
                 step: self.step.unwrap_or(STEP),
             }),
-            (None, None) if droplets_alone => wrong("say how many `--droplets`, or `--seconds`"),
-            (None, None) => wrong("say for how many `--seconds`"),
+            (None, None) if droplets_alone => {
+                wrong("no duration: give `--droplets` or `--seconds`")
+            }
+            (None, None) => wrong("no duration: give `--seconds`"),
         }
     }
 }
@@ -384,17 +386,16 @@ impl Draft {
 fn find<'a>(models: &'a mut [Model], set: &Assignment) -> Result<&'a mut Model, Failure> {
     let wrong = |reason: String| Failure::usage(format!("--set {}: {reason}", set.text));
     let meant = |model: &Model| match &set.model {
-        Some(name) => model.kind.name == name,
+        Some(name) => model.name() == *name,
         None => true,
     };
-    let names =
-        |models: &[Model]| -> Vec<&str> { models.iter().map(|model| model.kind.name).collect() };
+    let names = |models: &[Model]| -> Vec<String> { models.iter().map(Model::name).collect() };
     if let Some(name) = &set.model
         && !models.iter().any(meant)
     {
         let there = names(models).join(" and ");
         return Err(wrong(format!(
-            "the pass has no model `{name}`, but {there}"
+            "the pass has no model `{name}`, only {there}"
         )));
     }
     let found: Vec<usize> = (0..models.len())
@@ -404,20 +405,20 @@ fn find<'a>(models: &'a mut [Model], set: &Assignment) -> Result<&'a mut Model, 
         [one] => Ok(&mut models[one]),
         [] => {
             let there = models.iter().filter(|model| meant(model)).map(|model| {
-                let fields = model.settings.names().join(", ");
-                format!("`{}` has {fields}", model.kind.name)
+                let fields = model.field_names().join(", ");
+                format!("`{}` has {fields}", model.name())
             });
             let there: Vec<String> = there.collect();
             Err(wrong(format!(
-                "there is no setting `{}`; {}",
+                "no setting `{}`; {}",
                 set.key,
                 there.join("; ")
             )))
         }
         _ => {
-            let both = found.iter().map(|&i| models[i].kind.name);
+            let both = found.iter().map(|&i| models[i].name());
             let both: Vec<String> = both.map(|name| format!("{name}.{}", set.key)).collect();
-            Err(wrong(format!("say which: {}", both.join(" or "))))
+            Err(wrong(format!("ambiguous: give {}", both.join(" or "))))
         }
     }
 }

@@ -58,7 +58,7 @@ pub struct PassReport {
 
 #[derive(Serialize)]
 pub struct ModelReport {
-    pub name: &'static str,
+    pub name: String,
     pub settings: serde_json::Value,
 }
 
@@ -143,8 +143,8 @@ pub fn as_json(value: &impl Serialize) -> serde_json::Value {
 impl PassReport {
     pub fn of(pass: &Pass, moved: f64, took: Duration) -> Self {
         let models = pass.models.iter().map(|model| ModelReport {
-            name: model.kind.name,
-            settings: model.settings.json(),
+            name: model.name(),
+            settings: as_json(&model.settings),
         });
         let (droplets, seconds, step) = match pass.amount {
             Amount::Droplets(count) => (Some(count), None, None),

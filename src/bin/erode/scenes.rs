@@ -70,6 +70,6 @@ fn own_text(name: &str) -> Result<&'static str, Failure> {
     found.map(|(_, text)| *text).ok_or_else(|| {
         let names: Vec<&str> = OWN_SCENES.iter().map(|(name, _)| *name).collect();
         let names = names.join(", ");
-        Failure::usage(format!("there is no scene `{name}`; there are {names}"))
+        Failure::usage(format!("no scene `{name}`, expected {names}"))
     })
 }

@@ -1,9 +1,10 @@
 //! Settings by name: any field of any model, by RON.
 
+use bevy_erode::models::{AnyModel, ModelEntry};
 use ron::{Options, extensions::Extensions, ser::PrettyConfig};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
 
-/// The same leniency as in scenes: `streams=()` may stand for `Some(())`.
+/// As in scenes, `streams=()` may be written for `streams=Some(())`.
 pub fn ron_options() -> Options {
     Options::default()
         .with_default_extension(Extensions::IMPLICIT_SOME | Extensions::UNWRAP_VARIANT_NEWTYPES)
@@ -64,12 +65,13 @@ pub fn names<T: Serialize>(settings: &T) -> Vec<String> {
     fields.into_iter().map(|(name, _)| name).collect()
 }
 
-/// The settings with another value in a field that they have.
-pub fn with_field<T: Serialize + DeserializeOwned>(
-    settings: &T,
+/// The settings of a model with another value in a field that they have.
+pub fn with_field(
+    model: &ModelEntry,
+    settings: &AnyModel,
     key: &str,
     value: &str,
-) -> Result<T, String> {
+) -> Result<AnyModel, String> {
     let mut fields = fields(settings).map_err(|error| error.to_string())?;
     for (name, old) in &mut fields {
         if name == key {
@@ -81,7 +83,8 @@ pub fn with_field<T: Serialize + DeserializeOwned>(
         .map(|(name, value)| format!("{name}:{value}\n"))
         .collect();
     let text = format!("({})", fields.join(","));
-    // The place is one in this text, so of no use to anybody.
-    let read = ron_options().from_str(&text);
-    read.map_err(|error| error.code.to_string())
+    // Without the place, which is one in this text.
+    let read = ron_options().from_str_seed(&text, model);
+    let read = read.map_err(|error| error.code.to_string())?;
+    read.ok_or_else(|| format!("`{}` has no settings", model.key()))
 }

@@ -25,7 +25,7 @@ pub(super) const VERSION: u32 = 1;
 /// Before the header.
 const PREFIX: usize = 24;
 const CHECKSUM: usize = 8;
-/// Longest header. It holds settings and springs, no planes.
+/// Longest header. It holds settings, sources and sinks, no planes.
 const MAX_HEADER: usize = 16 << 20;
 /// LZ4 packs no more into a byte.
 const MAX_COMPRESSION_RATIO: u64 = 256;
@@ -43,7 +43,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<Opened<'_>, SaveError> {
     let Some(rest) = bytes.strip_prefix(&MAGIC) else {
         return Err(SaveError::NotASave);
     };
-    let cut_off = SaveError::Damaged("it ends too early");
+    let cut_off = SaveError::Damaged("the file ends too early");
     let Some((version, _)) = rest.split_first_chunk::<4>() else {
         return Err(cut_off);
     };
@@ -55,7 +55,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<Opened<'_>, SaveError> {
         });
     }
     if version == 0 {
-        return Err(SaveError::Damaged("its version is none"));
+        return Err(SaveError::Damaged("version 0 does not exist"));
     }
     let Some((content, checksum)) = bytes.split_last_chunk::<CHECKSUM>() else {
         return Err(cut_off);
@@ -63,7 +63,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<Opened<'_>, SaveError> {
     let mut found = Checksum::default();
     found.add(content);
     if found.finish() != u64::from_le_bytes(*checksum) {
-        return Err(SaveError::Damaged("its checksum is another"));
+        return Err(SaveError::Damaged("the checksum does not match"));
     }
     let Some((prefix, content)) = content.split_first_chunk::<PREFIX>() else {
         return Err(cut_off);
@@ -72,17 +72,20 @@ pub(super) fn open(bytes: &[u8]) -> Result<Opened<'_>, SaveError> {
     let header_length = u32::from_le_bytes([a, b, c, d]) as usize;
     let body_length = u64::from_le_bytes([e, f, g, h, i, j, k, l]);
     if header_length > MAX_HEADER {
-        return Err(SaveError::Damaged("its header is too long"));
+        return Err(SaveError::Damaged("the header is too long"));
     }
     let Some((header, body)) = content.split_at_checked(header_length) else {
         return Err(cut_off);
     };
     // Before there is room made for it.
     if body_length > (body.len() as u64).saturating_mul(MAX_COMPRESSION_RATIO) {
-        return Err(SaveError::Damaged("it declares more than it can hold"));
+        return Err(SaveError::Damaged(
+            "the declared length is more than the file can hold",
+        ));
     }
     Ok(Opened {
-        header: str::from_utf8(header).map_err(|_| SaveError::Damaged("its header is no text"))?,
+        header: str::from_utf8(header)
+            .map_err(|_| SaveError::Damaged("the header is not UTF-8 text"))?,
         body: BodyReader {
             length: body_length,
             left: body_length,
@@ -112,16 +115,18 @@ impl BodyReader<'_> {
         self.left = self
             .left
             .checked_sub(length)
-            .ok_or(SaveError::Damaged("its body is too short"))?;
+            .ok_or(SaveError::Damaged("the body is too short"))?;
         let mut words = Vec::new();
         let room = words.try_reserve_exact(count);
-        room.map_err(|_| SaveError::Damaged("it is too large for this machine"))?;
+        room.map_err(|_| {
+            SaveError::Damaged("the state is too large for the memory of this machine")
+        })?;
         let mut remaining = count;
         while remaining > 0 {
             let piece = remaining.min(PIECE);
             let bytes = &mut self.bytes[..4 * piece];
             let read = self.frame.read_exact(bytes);
-            read.map_err(|_| SaveError::Damaged("its body cannot be unpacked"))?;
+            read.map_err(|_| SaveError::Damaged("the body cannot be decompressed"))?;
             let (low, high) = bytes.split_at(2 * piece);
             let ((a, b), (c, d)) = (low.split_at(piece), high.split_at(piece));
             let quads = a.iter().zip(b).zip(c.iter().zip(d));
@@ -139,7 +144,7 @@ impl BodyReader<'_> {
         if ended && self.left == 0 {
             Ok(())
         } else {
-            Err(SaveError::Damaged("its body is not what was written"))
+            Err(SaveError::Damaged("the body does not match its checksum"))
         }
     }
 }
@@ -153,7 +158,7 @@ pub(super) fn write<W: Write>(
 ) -> Result<(), SaveError> {
     if header.len() > MAX_HEADER {
         return Err(SaveError::Header(format!(
-            "it has {} bytes, {MAX_HEADER} at most are read",
+            "it has {} bytes, the limit is {MAX_HEADER}",
             header.len()
         )));
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a saved state, said so that a user can mend it.
+//! What can be wrong with a saved state.
 
 use crate::{
     models::solver_state::StateError,
@@ -21,13 +21,15 @@ pub enum SaveError {
         error: std::io::Error,
     },
     /// Writing failed.
-    #[error("the state cannot be written: {0}")]
+    #[error("cannot write the state: {0}")]
     Write(#[from] std::io::Error),
     /// The file is something else.
-    #[error("it is no saved state of bevy_erode")]
+    #[error("not a saved state of bevy_erode: the file does not begin as one")]
     NotASave,
     /// The file is of a later version of this crate.
-    #[error("it was saved in version {found} of the format, but {newest} is the newest known here")]
+    #[error(
+        "format version {found} of the saved state is too new: this version of bevy_erode reads up to {newest}"
+    )]
     Version {
         /// The file's version.
         found: u32,
@@ -35,32 +37,40 @@ pub enum SaveError {
         newest: u32,
     },
     /// The file is cut off or was changed.
-    #[error("the saved state is damaged: {0}")]
+    #[error("damaged saved state: {0}")]
     Damaged(&'static str),
-    /// The file's header cannot be understood or written.
-    #[error("the saved state's header: {0}")]
+    /// The file's header cannot be read or written.
+    #[error("header of the saved state: {0}")]
     Header(String),
-    /// A model that is not known here.
-    #[error("the model `{0}` is not known here")]
-    UnknownModel(String),
-    /// No terrain can be like that.
+    /// The state has a model that the app does not have.
+    #[error(
+        "the saved state has the model `{name}`, which this app does not have: add it with \
+         `App::add_erosion_model` before loading (models of this app: {known})"
+    )]
+    UnknownModel {
+        /// The model's name.
+        name: String,
+        /// Names of the app's models.
+        known: String,
+    },
+    /// The terrain is out of range.
     #[error(transparent)]
     Terrain(#[from] TerrainError),
-    /// No settings can be like that.
+    /// A setting is out of range.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// No solver can go on from that.
+    /// The working state of a solver cannot be used.
     #[error(transparent)]
-    Memory(#[from] StateError),
+    SolverState(#[from] StateError),
     /// There is nothing to save.
-    #[error("there is no terrain to save")]
+    #[error("nothing to save: the world has no `Terrain`")]
     NoTerrain,
-    /// The GPU runs the models, and not all of it is in the terrain yet.
+    /// The GPU runs the models, and not all of their results are in the terrain yet.
     #[error(
         "the GPU is ahead of the terrain: call `Readback::request_all` and save at `ReadbackCompleted`"
     )]
     Behind,
     /// The world has no erosion.
-    #[error("the world has no erosion: add `ErosionPlugin` first")]
+    #[error("the world has no `Time<Erosion>`: add `ErosionPlugin` before loading")]
     NoPlugin,
 }

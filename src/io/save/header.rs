@@ -1,9 +1,10 @@
-//! What a saved state says of itself, as RON: everything but planes.
+//! The header of a saved state, as RON: everything but planes.
 
-use super::{SaveError, SavedModel, SavedSettings, SavedSolverState, Spring};
+use super::{SaveError, SavedModel, SavedSettings, SavedSolverState};
 use crate::{
     forcing::{LavaSource, WaterSink, WaterSource},
     models::meander::{MeanderingRiver, RiverStretch},
+    scene::points::Placed,
     schedule::{Erosion, ErosionPace},
     terrain::{Borders, Grid, Ledger, TerrainParts},
 };
@@ -24,21 +25,21 @@ pub(super) struct Header {
     pub account: Ledger,
     pub hardness: bool,
     pub flow: bool,
-    /// Not in files of before there was lava.
+    /// Not in files written before there was lava.
     #[serde(default)]
     pub lava: bool,
-    /// Not in files of before rivers were saved as they run.
+    /// Not in files written before rivers were saved as they run.
     #[serde(default)]
     pub streams: Vec<StreamHeader>,
     pub revisions: (u64, u64),
     pub clock: Option<Clock>,
     pub pace: Option<ErosionPace>,
     pub models: Vec<ModelHeader>,
-    pub sources: Vec<Spring<WaterSource>>,
-    pub sinks: Vec<Spring<WaterSink>>,
+    pub sources: Vec<Placed<WaterSource>>,
+    pub sinks: Vec<Placed<WaterSink>>,
     #[serde(default)]
-    pub vents: Vec<Spring<LavaSource>>,
-    /// Files of before there were rivers have none.
+    pub vents: Vec<Placed<LavaSource>>,
+    /// Not in files written before there were rivers.
     #[serde(default)]
     pub rivers: Vec<RiverHeader>,
 }
@@ -73,8 +74,9 @@ pub(super) struct SettingsHeader {
 pub(super) struct SolverHeader {
     /// Where they are not the model's.
     pub settings: Option<SettingsHeader>,
-    /// Bytes of its memory.
-    pub memory: u64,
+    /// Bytes of its working state.
+    #[serde(rename = "memory")]
+    pub state: u64,
 }
 
 /// The box of cells in which a stream is seen.
@@ -94,7 +96,7 @@ pub(super) struct RiverHeader {
     pub turned: (f32, f32, f32, f32),
     pub stretch: RiverStretch,
     pub settings: MeanderingRiver,
-    /// Older files have none: their rivers start anew.
+    /// Not in older files: their rivers start anew.
     #[serde(default)]
     pub running: Option<RunningHeader>,
 }
@@ -106,8 +108,9 @@ pub(super) struct RunningHeader {
     pub place: Option<PlaceHeader>,
     pub stretch: Option<RiverStretch>,
     pub settings: Option<MeanderingRiver>,
-    /// Bytes of its memory.
-    pub memory: u64,
+    /// Bytes of its working state.
+    #[serde(rename = "memory")]
+    pub state: u64,
 }
 
 /// A `Transform`.
@@ -122,10 +125,10 @@ pub(super) struct PlaceHeader {
 impl Clock {
     pub fn check(&self) -> Result<(), SaveError> {
         self.context.check()?;
-        // Beyond this, time could not go on.
+        // Beyond this, the clock could not count further.
         let most = Duration::from_secs(1 << 60);
         if self.elapsed > most || self.delta > self.elapsed {
-            return Err(SaveError::Damaged("its clock is beyond all times"));
+            return Err(SaveError::Damaged("the clock is out of range"));
         }
         Ok(())
     }
@@ -152,7 +155,7 @@ impl Header {
         let (solids, water) = (self.account.solids.terms(), self.account.water.terms());
         let finite = |terms: &[f64]| terms.iter().all(|term| term.is_finite());
         if !(finite(&solids) && finite(&water)) {
-            return Err(SaveError::Damaged("its ledger is not finite"));
+            return Err(SaveError::Damaged("the ledger is not finite"));
         }
         let streams = self.streams.iter();
         let parts = TerrainParts {
@@ -170,7 +173,7 @@ impl Header {
         };
         // Before their planes are counted.
         if !parts.streams_fit() {
-            return Err(SaveError::Damaged("a stream is beyond the land"));
+            return Err(SaveError::Damaged("a stream lies outside the terrain"));
         }
         Ok(parts)
     }
@@ -185,10 +188,10 @@ impl Header {
             let other = solver.and_then(|solver| solver.settings.as_ref());
             words = words.checked_add(model.settings.plane)?;
             words = words.checked_add(other.map_or(0, |settings| settings.plane))?;
-            words = words.checked_add(solver.map_or(0, |solver| solver.memory.div_ceil(4)))?;
+            words = words.checked_add(solver.map_or(0, |solver| solver.state.div_ceil(4)))?;
         }
         for running in self.rivers.iter().filter_map(|own| own.running.as_ref()) {
-            words = words.checked_add(running.memory.div_ceil(4))?;
+            words = words.checked_add(running.state.div_ceil(4))?;
         }
         Some(words)
     }
@@ -202,7 +205,7 @@ impl ModelHeader {
         };
         let solver = |solver: &SavedSolverState| SolverHeader {
             settings: solver.settings.as_ref().map(settings),
-            memory: solver.memory.len() as u64,
+            state: solver.state.len() as u64,
         };
         Self {
             name: model.name.clone(),

@@ -1,4 +1,4 @@
-//! Whole states as files that go on where they were.
+//! Whole states as files, which continue where they were.
 
 mod container;
 mod error;
@@ -10,29 +10,29 @@ mod tests;
 mod world;
 
 pub use error::SaveError;
-pub use models::SavedSolver;
+pub(crate) use models::ModelFiles;
 
 use super::atomic;
 use crate::{
     forcing::{LavaSource, WaterSink, WaterSource},
-    scene::springs::Spring,
+    models::{ErosionModels, Solver},
+    scene::points::Placed,
     schedule::ErosionPace,
     terrain::Terrain,
 };
 use container::{BodyReader, BodyWriter};
 use header::{Clock, Header, ModelHeader, SettingsHeader, StreamHeader};
-use models::Kind;
 use rivers::SavedRiver;
 use std::{
     io::{self, Write},
     path::Path,
 };
 
-/// No file of a state is longer.
+/// Longest file of a state. units: bytes
 const MAX_BYTES: u64 = 64 << 30;
 
-/// Everything that erosion needs to go on: terrain, models with what they
-/// remember, rivers with all that they carry, weather, springs and clock.
+/// Everything that erosion needs to continue: terrain, models with their working
+/// state, rivers with all that they carry, weather, sources, sinks, vents and clock.
 ///
 /// In an app, use [`capture`](Self::capture) and [`restore`](Self::restore).
 /// Without one, a terrain and its solvers can be saved alike:
@@ -62,15 +62,16 @@ pub struct SavedState {
     clock: Option<Clock>,
     pace: Option<ErosionPace>,
     models: Vec<SavedModel>,
-    sources: Vec<Spring<WaterSource>>,
-    sinks: Vec<Spring<WaterSink>>,
-    vents: Vec<Spring<LavaSource>>,
+    sources: Vec<Placed<WaterSource>>,
+    sinks: Vec<Placed<WaterSink>>,
+    vents: Vec<Placed<LavaSource>>,
     rivers: Vec<SavedRiver>,
 }
 
-/// A model as it is kept.
+/// A model as it is kept: nothing of it is interpreted, so that a model that is not
+/// known here is not lost.
 #[derive(Clone, Debug)]
-struct SavedModel {
+pub(crate) struct SavedModel {
     name: String,
     settings: SavedSettings,
     solver: Option<SavedSolverState>,
@@ -88,14 +89,15 @@ struct SavedSolverState {
     /// The solver's own settings, where the model's were changed since its last
     /// step.
     settings: Option<SavedSettings>,
-    memory: Vec<u8>,
+    state: Vec<u8>,
 }
 
 impl SavedState {
     /// A terrain alone.
     ///
     /// # Errors
-    /// When a layer holds what it cannot, so that it could not be loaded again.
+    /// When a layer holds a value that is out of range, so that it could not be loaded
+    /// again.
     pub fn of(terrain: &Terrain) -> Result<Self, SaveError> {
         terrain.check_saved()?;
         Ok(Self {
@@ -111,11 +113,11 @@ impl SavedState {
     }
 
     /// The same with a solver that works on `terrain`, the one that was given to
-    /// [`of`](Self::of). It takes the place of a solver of the same kind.
+    /// [`of`](Self::of). It replaces a solver of the same model.
     ///
     /// # Errors
     /// When its settings cannot be written.
-    pub fn with_solver<S: SavedSolver>(
+    pub fn with_solver<S: Solver>(
         mut self,
         solver: &S,
         terrain: &Terrain,
@@ -131,46 +133,55 @@ impl SavedState {
         &self.terrain
     }
 
-    /// The terrain, to go on with. Where there are [`rivers`](Self::rivers), their
+    /// The terrain, to continue with. Where there are [`rivers`](Self::rivers), their
     /// water and sediment are not in its layers but with them.
     pub fn into_terrain(self) -> Terrain {
         self.terrain
     }
 
-    /// The solver of a kind, if there is one, to go on with on the terrain that
+    /// The solver of a model, if there is one, to continue with on the terrain that
     /// [`into_terrain`](Self::into_terrain) gives.
     ///
     /// # Errors
-    /// When its settings or memory are not usable.
-    pub fn solver<S: SavedSolver>(&self) -> Result<Option<S>, SaveError> {
+    /// When its settings or its working state cannot be used.
+    pub fn solver<S: Solver>(&self) -> Result<Option<S>, SaveError> {
         match self.model(S::NAME) {
             Some(model) => Ok(model.open::<S>(&self.terrain)?.1),
             None => Ok(None),
         }
     }
 
+    /// Names of the saved models, such as `PipeModel`.
+    pub fn model_names(&self) -> impl Iterator<Item = &str> {
+        self.models.iter().map(|model| model.name.as_str())
+    }
+
     /// The file's bytes.
     ///
     /// # Errors
-    /// When there are too many springs for a file.
+    /// When there are too many sources, sinks and vents for a file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, SaveError> {
         let mut bytes = Vec::new();
         self.write(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// Reads a file's bytes, and checks all of it.
+    /// Reads a file's bytes, and checks all of it. Models of other crates are kept as
+    /// they are, and checked by [`solver`](Self::solver) and
+    /// [`restore`](Self::restore).
     ///
     /// # Errors
-    /// When it is no such file, of a later version, damaged, or says what cannot
-    /// be.
+    /// When it is not a saved state, of a later version, damaged, or a value is out of
+    /// range.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SaveError> {
         let container::Opened { header, mut body } = container::open(bytes)?;
         let header = Header::from_text(header)?;
         let parts = header.terrain_parts()?;
         let words = header.body_words(&parts);
         if words.and_then(|words| words.checked_mul(4)) != Some(body.length()) {
-            return Err(SaveError::Damaged("its body is not as long as its parts"));
+            return Err(SaveError::Damaged(
+                "the body has not the length that the header declares",
+            ));
         }
         let mut planes = Vec::new();
         for length in parts.plane_lengths() {
@@ -241,35 +252,37 @@ impl SavedState {
         self.models.iter().find(|model| model.name == name)
     }
 
-    /// Checks everything beside the terrain.
+    /// Checks everything but the terrain, which was checked when it was made.
     fn check(&self) -> Result<(), SaveError> {
         if let Some(clock) = &self.clock {
             clock.check()?;
         }
         for source in &self.sources {
-            source.spring.check()?;
+            source.component.check()?;
             source.check_place("WaterSource")?;
         }
         for sink in &self.sinks {
-            sink.spring.check()?;
+            sink.component.check()?;
             sink.check_place("WaterSink")?;
         }
         for vent in &self.vents {
-            vent.spring.check()?;
+            vent.component.check()?;
             vent.check_place("LavaSource")?;
         }
         for river in &self.rivers {
             river.check(&self.terrain)?;
         }
+        let known = ErosionModels::default();
         for (number, model) in self.models.iter().enumerate() {
-            let kind = Kind::named(&model.name)?;
             if self.models[..number]
                 .iter()
                 .any(|other| other.name == model.name)
             {
-                return Err(SaveError::Damaged("it has a model twice"));
+                return Err(SaveError::Damaged("a model is there twice"));
             }
-            drop((kind.prepare)(Some(model), &self.terrain)?);
+            if let Some(entry) = known.named(&model.name) {
+                drop((entry.files.prepare)(Some(model), &self.terrain)?);
+            }
         }
         Ok(())
     }
@@ -340,7 +353,7 @@ impl SavedModel {
                     Some(other) => Some(settings(other, body)?),
                     None => None,
                 },
-                memory: read_bytes(body, solver.memory)?,
+                state: read_bytes(body, solver.state)?,
             }),
             None => None,
         };
@@ -359,7 +372,7 @@ impl SavedModel {
         if let Some(settings) = &solver.settings {
             write_floats(body, &settings.plane)?;
         }
-        write_bytes(body, &solver.memory)
+        write_bytes(body, &solver.state)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Rivers in a saved state: their entities, and what the rivers that run there
-//! remember.
+//! Rivers in a saved state: their entities, and the working state of the rivers that
+//! run there.
 
 use super::{
     SaveError, SavedState,
@@ -34,7 +34,7 @@ struct SavedRunning {
     place: Option<Transform>,
     stretch: Option<RiverStretch>,
     settings: Option<MeanderingRiver>,
-    memory: Vec<u8>,
+    state: Vec<u8>,
 }
 
 impl SavedState {
@@ -62,12 +62,12 @@ impl SavedState {
         Ok(self)
     }
 
-    /// The rivers that ran, to go on with on the terrain that
+    /// The rivers that ran, to continue with on the terrain that
     /// [`into_terrain`](Self::into_terrain) gives; or to
     /// [write back](TerrainRiver::write_back) into its layers.
     ///
     /// # Errors
-    /// When a memory is not usable.
+    /// When the working state of a river cannot be used.
     pub fn rivers(&self) -> Result<Vec<TerrainRiver>, SaveError> {
         Ok(self.open_rivers()?.into_iter().flatten().collect())
     }
@@ -83,7 +83,9 @@ impl SavedRiver {
     /// Checks the entity's settings and what runs there.
     pub fn check(&self, terrain: &Terrain) -> Result<(), SaveError> {
         if !self.turned.is_normalized() {
-            return Err(SaveError::Damaged("a river is turned to nowhere"));
+            return Err(SaveError::Damaged(
+                "the rotation of a river is not normalized",
+            ));
         }
         let (stretch, settings) = (&self.stretch, &self.settings);
         stretch.check_on(settings, &self.place(), terrain.grid())?;
@@ -97,14 +99,16 @@ impl SavedRiver {
         };
         let place = running.place.unwrap_or_else(|| self.place());
         if !place.rotation.is_normalized() {
-            return Err(SaveError::Damaged("a river is turned to nowhere"));
+            return Err(SaveError::Damaged(
+                "the rotation of a river is not normalized",
+            ));
         }
         let stretch = running.stretch.unwrap_or(self.stretch);
         let settings = running.settings.as_ref().unwrap_or(&self.settings);
-        // What is wrong is said better than by the memory.
+        // Before the state is read: these errors name the field.
         stretch.check_on(settings, &place, terrain.grid())?;
-        let memory = &running.memory;
-        let river = TerrainRiver::load_state(settings.clone(), stretch, &place, memory, terrain)?;
+        let state = &running.state;
+        let river = TerrainRiver::load_state(settings.clone(), stretch, &place, state, terrain)?;
         Ok(Some(river))
     }
 
@@ -132,7 +136,7 @@ impl SavedRiver {
             place: Some(*river.place()).filter(|place| *place != self.place()),
             stretch: Some(*river.stretch()).filter(|stretch| *stretch != self.stretch),
             settings: Some(settings).filter(|own| **own != self.settings).cloned(),
-            memory: river.save_state_for(terrain, copy),
+            state: river.save_state_for(terrain, copy),
         }
     }
 
@@ -147,7 +151,7 @@ impl SavedRiver {
                 }),
                 stretch: running.stretch,
                 settings: running.settings,
-                memory: read_bytes(body, running.memory)?,
+                state: read_bytes(body, running.state)?,
             }),
             None => None,
         };
@@ -175,14 +179,14 @@ impl SavedRiver {
                 }),
                 stretch: running.stretch,
                 settings: running.settings.clone(),
-                memory: running.memory.len() as u64,
+                state: running.state.len() as u64,
             }),
         }
     }
 
     pub fn write<W: Write>(&self, body: &mut BodyWriter<W>) -> io::Result<()> {
         match &self.running {
-            Some(running) => write_bytes(body, &running.memory),
+            Some(running) => write_bytes(body, &running.state),
             None => Ok(()),
         }
     }

@@ -61,13 +61,13 @@ fn state() -> SavedState {
         elapsed: core::time::Duration::from_secs(3),
         delta: core::time::Duration::from_millis(15),
     });
-    state.sources.push(Spring {
+    state.sources.push(Placed {
         at: (1.0, 2.0, 3.0),
-        spring: WaterSource::default(),
+        component: WaterSource::default(),
     });
-    state.vents.push(Spring {
+    state.vents.push(Placed {
         at: (1.0, 2.0, 3.0),
-        spring: LavaSource::default(),
+        component: LavaSource::default(),
     });
     state
 }
@@ -220,11 +220,31 @@ fn a_land_that_is_too_large_for_the_file() {
             "{size}"
         );
     }
-    let lie = header.replace("\"PipeModel\"", "\"Wizardry\"");
-    let error = SavedState::from_bytes(&pack(&lie, &body)).unwrap_err();
-    assert!(matches!(error, SaveError::UnknownModel(_)), "{error}");
     let lie = header.replace("memory:", "memory:9");
     assert!(SavedState::from_bytes(&pack(&lie, &body)).is_err());
+}
+
+/// It can be read and written again, but needs an app with that model.
+#[test]
+fn a_model_that_is_not_known_is_kept_and_named() {
+    let (header, body) = unpack(&state().to_bytes().expect("writable"));
+    let other = header.replace("\"PipeModel\"", "\"Glacier\"");
+    let bytes = pack(&other, &body);
+    let state = SavedState::from_bytes(&bytes).expect("readable");
+    assert!(state.model_names().any(|name| name == "Glacier"));
+    assert_eq!(state.to_bytes().expect("writable"), bytes);
+
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, crate::ErosionPlugin::default()));
+    let error = state.restore(app.world_mut()).unwrap_err();
+    assert!(matches!(&error, SaveError::UnknownModel { name, .. } if name == "Glacier"));
+    let text = error.to_string();
+    assert!(
+        text.contains("add_erosion_model") && text.contains("Thermal"),
+        "{text}"
+    );
+    assert!(!app.world().contains_resource::<Terrain>());
+    assert!(!app.world().contains_resource::<crate::prelude::Droplets>());
 }
 
 /// Takes what is new out of a header.

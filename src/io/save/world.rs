@@ -3,21 +3,21 @@
 use super::{
     SaveError, SavedState,
     header::Clock,
-    models::{KINDS, Restore},
+    models::Restore,
     rivers::{capture_rivers, find_rivers, restore_rivers},
 };
 use crate::{
     forcing::{LavaSource, WaterSink, WaterSource},
-    models::meander::Rivers,
-    scene::springs::{capture_springs, restore_springs},
+    models::{ErosionModels, meander::Rivers},
+    scene::points::{capture_points, restore_points},
     schedule::{Erosion, ErosionPace},
     terrain::Terrain,
 };
 use bevy::prelude::*;
 
 impl SavedState {
-    /// Takes the whole state of a world: terrain, models with what they
-    /// remember, rivers with all that they carry, weather, springs and clock. The
+    /// Takes the whole state of a world: terrain, models with their working state,
+    /// rivers with all that they carry, weather, sources, sinks, vents and clock. The
     /// world stays as it is.
     ///
     /// A river whose entity is gone, or no longer has its components, is written
@@ -32,20 +32,20 @@ impl SavedState {
     /// [`ErosionStep`](crate::schedule::ErosionStep).
     ///
     /// # Errors
-    /// When there is no terrain, when the GPU is ahead of it, or something is set
-    /// that cannot be, so that it could not be loaded again.
+    /// When there is no terrain, when the GPU is ahead of it, or when a setting is out
+    /// of range, so that it could not be loaded again.
     pub fn capture(world: &mut World) -> Result<Self, SaveError> {
-        let sources = capture_springs::<WaterSource>(world);
-        let sinks = capture_springs::<WaterSink>(world);
-        let vents = capture_springs::<LavaSource>(world);
+        let sources = capture_points::<WaterSource>(world);
+        let sinks = capture_points::<WaterSink>(world);
+        let vents = capture_points::<LavaSource>(world);
         for source in &sources {
-            source.spring.check()?;
+            source.component.check()?;
         }
         for sink in &sinks {
-            sink.spring.check()?;
+            sink.component.check()?;
         }
         for vent in &vents {
-            vent.spring.check()?;
+            vent.component.check()?;
         }
         let found = find_rivers(world);
         if let Some(last) = world.get_resource::<crate::schedule::LastRun>()
@@ -57,8 +57,8 @@ impl SavedState {
         let terrain = terrain.ok_or(SaveError::NoTerrain)?;
         terrain.check_saved()?;
         let mut models = Vec::new();
-        for kind in KINDS {
-            models.extend((kind.capture)(world, terrain)?);
+        for entry in ErosionModels::of(world).iter() {
+            models.extend((entry.files.capture)(world, terrain)?);
         }
         let running = world.get_resource::<Rivers>();
         let is_there = |river: Entity| found.iter().any(|(entity, _)| *entity == river);
@@ -88,7 +88,7 @@ impl SavedState {
     }
 
     /// Puts the whole state into a world with
-    /// [`ErosionPlugin`](crate::ErosionPlugin). It goes on as if it had never
+    /// [`ErosionPlugin`](crate::ErosionPlugin). It continues as if it had never
     /// been saved: the same steps give the same bits.
     ///
     /// Models and weather that the state does not have are removed. Sources, sinks
@@ -97,23 +97,31 @@ impl SavedState {
     /// are spawned with [`SceneEntity`](crate::scene::SceneEntity).
     ///
     /// # Errors
-    /// When the world has no erosion. Nothing changes then.
+    /// When the world has no [`ErosionPlugin`](crate::ErosionPlugin), or not all the
+    /// models of the state. Nothing changes then.
     pub fn restore(self, world: &mut World) -> Result<(), SaveError> {
         if !world.contains_resource::<Time<Erosion>>() {
             return Err(SaveError::NoPlugin);
         }
-        let prepared: Result<Vec<Restore>, SaveError> = KINDS
+        let models = ErosionModels::of(world);
+        if let Some(name) = self.model_names().find(|name| models.named(name).is_none()) {
+            return Err(SaveError::UnknownModel {
+                name: name.into(),
+                known: models.names(),
+            });
+        }
+        let prepared: Result<Vec<Restore>, SaveError> = models
             .iter()
-            .map(|kind| (kind.prepare)(self.model(kind.name), &self.terrain))
+            .map(|entry| (entry.files.prepare)(self.model(entry.name()), &self.terrain))
             .collect();
         let running = self.open_rivers()?;
         for restore in prepared? {
             restore(world, &self.terrain);
         }
-        restore_springs(world, "source", self.sources);
+        restore_points(world, "source", self.sources);
         // Found only now: a sink may have gone with a source.
-        restore_springs(world, "sink", self.sinks);
-        restore_springs(world, "vent", self.vents);
+        restore_points(world, "sink", self.sinks);
+        restore_points(world, "vent", self.vents);
         let rivers = restore_rivers(world, &self.rivers);
         if let Some(mut own) = world.get_resource_mut::<Rivers>() {
             let running = rivers.into_iter().zip(running);

@@ -10,13 +10,17 @@ use super::{
     trace::{Bed, Physics, Scene, Sums, Traces, follow},
 };
 use crate::{
-    models::{Solver, refresh_ground, solver_state::StateError},
+    models::{ShiftOutcome, Solver, refresh_ground, shift_plane, solver_state::StateError},
     parallel::Workers,
+    schedule::ErosionStepSystems,
     terrain::{
         Grid, Layer, SettingsError, TILE, Terrain, TerrainCursor, add_exactly, relative_ground,
     },
 };
-use bevy::math::{Vec2, Vec3};
+use bevy::{
+    math::{IVec2, Vec2, Vec3},
+    prelude::SystemSet,
+};
 use multiversion::multiversion;
 use rand::Rng;
 use rand_pcg::Pcg32;
@@ -68,12 +72,21 @@ impl Solver for DropletSolver {
     type Settings = Droplets;
 
     const NAME: &'static str = "Droplets";
+    const KEY: &'static str = "droplets";
     const READS: &'static [Layer] = &[Layer::Bedrock, Layer::Soil, Layer::Water, Layer::Hardness];
     const WRITES: &'static [Layer] = &[Layer::Bedrock, Layer::Soil];
+
+    fn step_set() -> impl SystemSet {
+        ErosionStepSystems::Droplets
+    }
 
     fn new(settings: Droplets, grid: &Grid) -> Result<Self, SettingsError> {
         check(&settings, grid)?;
         Ok(Self::blank(settings, *grid))
+    }
+
+    fn check_settings(settings: &Droplets) -> Result<(), SettingsError> {
+        settings.check()
     }
 
     fn settings(&self) -> &Droplets {
@@ -94,6 +107,22 @@ impl Solver for DropletSolver {
         }
         let count = self.due_drops(dt);
         self.rain_on(workers, terrain, count);
+    }
+
+    /// The count of drops goes on, and streams move with the land.
+    fn shift(&mut self, by_tiles: IVec2, terrain: &Terrain) -> Result<ShiftOutcome, SettingsError> {
+        let mut new = Self::new(self.settings.clone(), terrain.grid())?;
+        new.released = self.released;
+        new.published_steps = self.published_steps;
+        new.due = self.due;
+        new.streams = core::mem::take(&mut self.streams);
+        shift_plane(&mut new.streams, terrain.grid(), by_tiles);
+        // The same land, of which all ground is to be read anew.
+        new.cursor = TerrainCursor::at(terrain);
+        new.cursor.forget_tiles();
+        new.datum = terrain.datum();
+        *self = new;
+        Ok(ShiftOutcome::Kept)
     }
 
     fn save_state(&self, terrain: &Terrain) -> Vec<u8> {

@@ -11,9 +11,10 @@ use super::{
 use crate::{
     models::{Solver, most},
     parallel::Workers,
+    schedule::ErosionStepSystems,
     terrain::{Grid, Layer, SettingsError, TILE, Terrain, TerrainCursor},
 };
-use bevy::math::UVec2;
+use bevy::{math::UVec2, prelude::SystemSet};
 
 const SIDE: usize = TILE as usize;
 /// Tiles that one task computes.
@@ -39,6 +40,7 @@ impl Solver for LavaSolver {
     type Settings = Lava;
 
     const NAME: &'static str = "Lava";
+    const KEY: &'static str = "lava";
     const READS: &'static [Layer] = Self::WRITES;
     const WRITES: &'static [Layer] = &[
         Layer::Bedrock,
@@ -47,6 +49,10 @@ impl Solver for LavaSolver {
         Layer::Suspended,
         Layer::Lava,
     ];
+
+    fn step_set() -> impl SystemSet {
+        ErosionStepSystems::Lava
+    }
 
     fn new(settings: Lava, grid: &Grid) -> Result<Self, SettingsError> {
         settings.check()?;
@@ -59,6 +65,10 @@ impl Solver for LavaSolver {
             time_lost: 0.0,
             boiled: Vec::new(),
         })
+    }
+
+    fn check_settings(settings: &Lava) -> Result<(), SettingsError> {
+        settings.check()
     }
 
     fn settings(&self) -> &Lava {

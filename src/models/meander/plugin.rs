@@ -3,7 +3,7 @@
 use super::{MeanderingRiver, RiverStretch, TerrainRiver};
 use crate::{
     backend::{Device, StepDevice},
-    models::{pipe::PipeModel, plugin::ErosionFault, shallow_water::ShallowWater},
+    models::{plugin::ModelFailed, water::RunningWaterModel},
     schedule::{Erosion, ErosionStep, ErosionStepSystems, ErosionSystems},
     terrain::{SettingsError, Terrain, TerrainCursor},
 };
@@ -122,7 +122,7 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
     app.init_resource::<Rivers>()
         .register_type::<MeanderingRiver>()
         .register_type::<RiverStretch>()
-        .add_message::<ErosionFault>()
+        .add_message::<ModelFailed>()
         .add_message::<RiverRequest>()
         .add_systems(ErosionStep, run_rivers.in_set(ErosionStepSystems::River))
         .add_systems(
@@ -171,21 +171,15 @@ fn write_rivers_back(
     rivers.running.retain(|own| !is_gone(own));
 }
 
-/// The clock, and the water models that run beside rivers.
-type Step<'w> = (
-    Res<'w, Time<Erosion>>,
-    Option<Res<'w, PipeModel>>,
-    Option<Res<'w, ShallowWater>>,
-);
-
 /// Runs all rivers for a step.
 fn run_rivers(
     terrain: Option<ResMut<Terrain>>,
     entities: Query<(Entity, Ref<MeanderingRiver>, &RiverStretch, &Transform)>,
     places: TransformHelper,
-    (time, pipe, shallow_water): Step,
+    time: Res<Time<Erosion>>,
+    water_model: Res<RunningWaterModel>,
     mut rivers: ResMut<Rivers>,
-    mut faults: MessageWriter<ErosionFault>,
+    mut faults: MessageWriter<ModelFailed>,
     device: Option<ResMut<Device>>,
 ) {
     if entities.is_empty() {
@@ -215,7 +209,7 @@ fn run_rivers(
         (numbers, settings.seed)
     });
     let dt = time.context().step_size().as_secs_f32();
-    let passes_water_on = pipe.is_some() || shallow_water.is_some();
+    let passes_water_on = water_model.0.is_some();
     let mut wrong = Vec::new();
     let mut changed = Vec::new();
     for (entity, settings, stretch, place) in found {
@@ -236,7 +230,7 @@ fn run_rivers(
         if !rivers.refused.contains(known) || changed.contains(&known.0) {
             let (entity, error) = known;
             warn!("river of entity {entity} is not running: {error}");
-            faults.write(ErosionFault {
+            faults.write(ModelFailed {
                 model: NAME,
                 reason: error.to_string(),
             });

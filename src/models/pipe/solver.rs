@@ -13,11 +13,13 @@ use crate::{
         solver_state::{StateError, StateReader, StateWriter},
     },
     parallel::Workers,
+    schedule::ErosionStepSystems,
     terrain::{
         Border, FILM, Flow, Grid, Layer, LayerGroup, SettingsError, Terrain, TerrainCursor,
         relative_ground,
     },
 };
+use bevy::prelude::SystemSet;
 use core::ops::Range;
 use std::sync::Mutex;
 
@@ -67,6 +69,7 @@ impl Solver for PipeSolver {
     type Settings = PipeModel;
 
     const NAME: &'static str = "PipeModel";
+    const KEY: &'static str = "pipe";
     const READS: &'static [Layer] = &[
         Layer::Bedrock,
         Layer::Soil,
@@ -78,9 +81,17 @@ impl Solver for PipeSolver {
 
     const MOVES_WATER: bool = true;
 
+    fn step_set() -> impl SystemSet {
+        ErosionStepSystems::Water
+    }
+
     fn new(settings: PipeModel, grid: &Grid) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self::with(settings, *grid))
+    }
+
+    fn check_settings(settings: &PipeModel) -> Result<(), SettingsError> {
+        settings.check()
     }
 
     fn settings(&self) -> &PipeModel {

@@ -9,12 +9,14 @@ use super::{
 };
 use crate::{
     models::{
-        Solver,
+        ShiftOutcome, Solver,
         solver_state::{StateError, StateReader, StateWriter},
     },
     parallel::Workers,
+    schedule::ErosionStepSystems,
     terrain::{Border, Borders, Flow, Grid, Layer, SettingsError, TILE, Terrain, relative_ground},
 };
+use bevy::{math::IVec2, prelude::SystemSet};
 
 /// What a step does.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +76,7 @@ impl Solver for ShallowWaterSolver {
     type Settings = ShallowWater;
 
     const NAME: &'static str = "ShallowWater";
+    const KEY: &'static str = "shallow_water";
     const READS: &'static [Layer] = &[
         Layer::Bedrock,
         Layer::Soil,
@@ -84,9 +87,17 @@ impl Solver for ShallowWaterSolver {
     const WRITES: &'static [Layer] = &[Layer::Bedrock, Layer::Soil, Layer::Water, Layer::Suspended];
     const MOVES_WATER: bool = true;
 
+    fn step_set() -> impl SystemSet {
+        ErosionStepSystems::Water
+    }
+
     fn new(settings: ShallowWater, grid: &Grid) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self::with(settings, *grid))
+    }
+
+    fn check_settings(settings: &ShallowWater) -> Result<(), SettingsError> {
+        settings.check()
     }
 
     fn settings(&self) -> &ShallowWater {
@@ -116,6 +127,19 @@ impl Solver for ShallowWaterSolver {
             Some(settings) => self.step_literally(&workers, terrain, dt, &settings),
             None => self.step_default(&workers, terrain, dt),
         }
+    }
+
+    /// Turns and time go on; what the source's own method knows of places is lost.
+    fn shift(&mut self, _: IVec2, terrain: &Terrain) -> Result<ShiftOutcome, SettingsError> {
+        let mut new = Self::new(self.settings.clone(), terrain.grid())?;
+        new.columns_first = self.columns_first;
+        new.elapsed = self.elapsed;
+        let had_history = self.history.is_some();
+        *self = new;
+        Ok(match had_history {
+            true => ShiftOutcome::Rebuilt,
+            false => ShiftOutcome::Kept,
+        })
     }
 
     fn save_state(&self, _: &Terrain) -> Vec<u8> {

@@ -10,8 +10,10 @@ use super::Thermal;
 use crate::{
     models::{Solver, least, most, rows::Rows},
     parallel::Workers,
+    schedule::ErosionStepSystems,
     terrain::{Grid, Layer, LayerGroup, SettingsError, TILE, Terrain, TerrainCursor, add_exactly},
 };
+use bevy::prelude::SystemSet;
 use multiversion::multiversion;
 
 /// Largest share of a height difference that one substep may move along an axis.
@@ -57,8 +59,13 @@ impl Solver for ThermalSolver {
     type Settings = Thermal;
 
     const NAME: &'static str = "Thermal";
+    const KEY: &'static str = "thermal";
     const READS: &'static [Layer] = &[Layer::Bedrock, Layer::Soil, Layer::Hardness];
     const WRITES: &'static [Layer] = &[Layer::Bedrock, Layer::Soil];
+
+    fn step_set() -> impl SystemSet {
+        ErosionStepSystems::Thermal
+    }
 
     fn new(settings: Thermal, grid: &Grid) -> Result<Self, SettingsError> {
         settings.check()?;
@@ -67,6 +74,10 @@ impl Solver for ThermalSolver {
             grid: *grid,
             deepest: None,
         })
+    }
+
+    fn check_settings(settings: &Thermal) -> Result<(), SettingsError> {
+        settings.check()
     }
 
     fn settings(&self) -> &Thermal {

@@ -16,8 +16,8 @@ use super::{ErosionPanel, rows::Rows};
 use crate::{
     forcing::{Evaporation, Rain},
     models::{
-        droplet::Droplets, lava::Lava, pipe::PipeModel, shallow_water::ShallowWater,
-        thermal::Thermal,
+        ErosionModels, ModelEntry, droplet::Droplets, lava::Lava, pipe::PipeModel,
+        shallow_water::ShallowWater, thermal::Thermal,
     },
 };
 use bevy::{ecs::component::Mutable, prelude::*};
@@ -40,8 +40,6 @@ pub(super) trait ModelSettings: Default + Clone + PartialEq {
     const NAME: &'static str;
     /// What it does, for the tooltip.
     const ABOUT: &'static str;
-    /// Whether it is a water model, of which only one can run.
-    const IS_WATER: bool = false;
 
     /// Shows every setting.
     fn show(&mut self, rows: &mut Rows);
@@ -49,18 +47,12 @@ pub(super) trait ModelSettings: Default + Clone + PartialEq {
 
 /// A line of the table of models.
 struct Model {
-    is_water: bool,
-    remove: fn(&mut World),
     show: fn(&mut Ui, &mut World),
 }
 
 impl Model {
     const fn of<M: ModelSettings + Resource<Mutability = Mutable>>() -> Self {
         Self {
-            is_water: M::IS_WATER,
-            remove: |world| {
-                world.remove_resource::<M>();
-            },
             show: show_model::<M>,
         }
     }
@@ -129,9 +121,13 @@ fn turn<M: ModelSettings + Resource<Mutability = Mutable>>(world: &mut World, on
         world.remove_resource::<M>();
         return;
     }
-    if M::IS_WATER {
-        for other in MODELS.iter().filter(|other| other.is_water) {
-            (other.remove)(world);
+    let models = ErosionModels::of(world);
+    if models
+        .with_settings::<M>()
+        .is_some_and(ModelEntry::moves_water)
+    {
+        for other in models.water_models() {
+            other.remove_from(world);
         }
     }
     world.init_resource::<M>();

@@ -12,7 +12,6 @@ use crate::{
 impl ModelSettings for PipeModel {
     const NAME: &'static str = "Water (pipe model)";
     const ABOUT: &'static str = "Water flows through virtual pipes, cuts and deposits";
-    const IS_WATER: bool = true;
 
     fn show(&mut self, rows: &mut Rows) {
         rows.optional(
@@ -59,7 +58,6 @@ fn published_pipe(rows: &mut Rows, published: &mut PublishedPipe) {
 impl ModelSettings for ShallowWater {
     const NAME: &'static str = "Water (implicit)";
     const ABOUT: &'static str = "Shallow water in long steps over soft ground";
-    const IS_WATER: bool = true;
 
     fn show(&mut self, rows: &mut Rows) {
         rows.optional(
