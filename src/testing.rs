@@ -15,7 +15,7 @@
 use crate::{
     models::{AnyModel, AnySolver, Solver},
     parallel::Workers,
-    terrain::{Grid, Layer, TILE, Terrain, landform::Fbm},
+    terrain::{Grid, Layer, TILE, Terrain, TerrainCursor, landform::Fbm},
 };
 use bevy::math::{IVec2, UVec2};
 
@@ -92,11 +92,7 @@ impl Check<'_> {
         self.check_settings()?;
         let before = self.land()?;
         let mut terrain = before.clone();
-        let start = (
-            terrain.revision(),
-            terrain.water_revision(),
-            terrain.lava_revision(),
-        );
+        let start = TerrainCursor::at(&terrain);
         let mut solver = self.solver(terrain.grid())?;
         for _ in 0..STEPS {
             solver.step_on(Workers::global(), &mut terrain, self.conditions.step);
@@ -370,14 +366,15 @@ fn check_volumes(terrain: &Terrain) -> Result<(), String> {
 fn check_marks(
     before: &Terrain,
     after: &Terrain,
-    (ground, water, lava): (u64, u64, u64),
+    start: TerrainCursor,
 ) -> Result<(), String> {
     let width = before.grid().width();
     for layer in LAYERS {
+        let changes = start.peek(after);
         let marked: Vec<UVec2> = match layer {
-            Layer::Bedrock | Layer::Soil => after.tiles_changed_since(ground).collect(),
-            Layer::Water => after.water_tiles_changed_since(water).collect(),
-            Layer::Lava => after.lava_tiles_changed_since(lava).collect(),
+            Layer::Bedrock | Layer::Soil => changes.ground().collect(),
+            Layer::Water => changes.water().collect(),
+            Layer::Lava => changes.lava().collect(),
             // Not drawn or asked for on its own.
             Layer::Suspended | Layer::Hardness => continue,
         };
