@@ -1,6 +1,6 @@
 //! A ring on the ground that shows where a brush will act.
 
-use super::loose::LooseMesh;
+use super::dynamic_mesh::DynamicMesh;
 use crate::{
     forcing::edits::{Brush, BrushShape},
     terrain::Terrain,
@@ -47,7 +47,7 @@ pub struct BrushRingMark;
 pub(super) fn draw_ring(
     ring: Res<BrushRing>,
     terrain: Option<Res<Terrain>>,
-    mut mark: LooseMesh<BrushRingMark>,
+    mut mark: DynamicMesh<BrushRingMark>,
 ) {
     let place = ring.at.filter(|at| at.is_finite());
     let is_sound = ring.brush.check().is_ok();

@@ -1,6 +1,6 @@
 //! Draws the particles of rivers, to look at how they work.
 
-use super::loose::LooseMesh;
+use super::dynamic_mesh::DynamicMesh;
 use crate::{
     models::meander::{RiverStretch, Rivers},
     terrain::Terrain,
@@ -72,7 +72,7 @@ pub(super) fn draw_particles(
     view: Res<RiverView>,
     rivers: Res<Rivers>,
     terrain: Option<Res<Terrain>>,
-    mut dots: LooseMesh<RiverDots>,
+    mut dots: DynamicMesh<RiverDots>,
 ) {
     let Some(terrain) = terrain.filter(|_| view.particles) else {
         dots.hide();

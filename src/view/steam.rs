@@ -1,6 +1,6 @@
 //! Steam that rises where lava meets water.
 
-use super::loose::LooseMesh;
+use super::dynamic_mesh::DynamicMesh;
 use crate::models::lava::LavaSteam;
 use bevy::{
     asset::RenderAssetUsages,
@@ -211,7 +211,7 @@ pub(super) fn raise_steam(
     mut steam: ResMut<Steam>,
     mut boiled: MessageReader<LavaSteam>,
     cameras: Query<&GlobalTransform, With<Camera3d>>,
-    mut puffs: LooseMesh<SteamPuffs>,
+    mut puffs: DynamicMesh<SteamPuffs>,
     images: Option<ResMut<Assets<Image>>>,
 ) {
     let boiled = boiled.read().map(|own| (own.position, own.volume));

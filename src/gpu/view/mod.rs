@@ -148,7 +148,7 @@ fn plan_painting(
     mut canvas: ResMut<Canvas>,
 ) {
     let terrain = terrain.filter(|_| control.is_running() && !view.before);
-    state.set_painted_elsewhere(terrain.is_some());
+    state.set_gpu_vertices(terrain.is_some());
     canvas.ground.clear();
     canvas.water.clear();
     let Some(terrain) = terrain else {

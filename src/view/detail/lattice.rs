@@ -12,7 +12,7 @@ const SOUTH: usize = 3;
 const NONE: u16 = u16::MAX;
 
 /// The vertices of a chunk at its level, edges thinned out as coarser
-/// neighbours ask for.
+/// neighbors ask for.
 #[derive(Clone, Debug)]
 pub(in crate::view) struct Lattice {
     detail: ChunkDetail,
@@ -22,7 +22,7 @@ pub(in crate::view) struct Lattice {
 }
 
 /// A vertex on a line: where it lies on it, and its number.
-type Bead = (u32, u16);
+type EdgeVertex = (u32, u16);
 
 impl Lattice {
     /// Vertices of a chunk of this many cells between its first and its last.
@@ -55,7 +55,7 @@ impl Lattice {
         }
     }
 
-    /// The level of a vertex; none if a coarser neighbour leaves it out.
+    /// The level of a vertex; none if a coarser neighbor leaves it out.
     fn level(&self, i: usize, j: usize) -> Option<u8> {
         let (right, bottom) = (self.columns.len() - 1, self.rows.len() - 1);
         let (on_x, on_y) = (i == 0 || i == right, j == 0 || j == bottom);
@@ -79,13 +79,13 @@ impl Lattice {
         let numbers = self.numbers();
         let pitch = self.columns.len();
         let (right, bottom) = (pitch - 1, self.rows.len() - 1);
-        let column = |i: usize, rows: core::ops::RangeInclusive<usize>| -> Vec<Bead> {
-            let beads = rows.map(|j| (self.rows[j], numbers[j * pitch + i]));
-            beads.filter(|&(_, number)| number != NONE).collect()
+        let column = |i: usize, rows: core::ops::RangeInclusive<usize>| -> Vec<EdgeVertex> {
+            let vertices = rows.map(|j| (self.rows[j], numbers[j * pitch + i]));
+            vertices.filter(|&(_, number)| number != NONE).collect()
         };
-        let row = |j: usize, columns: core::ops::RangeInclusive<usize>| -> Vec<Bead> {
-            let beads = columns.map(|i| (self.columns[i], numbers[j * pitch + i]));
-            beads.filter(|&(_, number)| number != NONE).collect()
+        let row = |j: usize, columns: core::ops::RangeInclusive<usize>| -> Vec<EdgeVertex> {
+            let vertices = columns.map(|i| (self.columns[i], numbers[j * pitch + i]));
+            vertices.filter(|&(_, number)| number != NONE).collect()
         };
         // An edge of one quad is the same at any coarser level.
         let thinned = |side: usize, quads: usize| {
@@ -156,7 +156,7 @@ impl Lattice {
 /// Fills the strip between two lines of vertices with triangles, the shorter
 /// diagonal first. They face up if the lines run along +Z and `to` lies east of
 /// `from`, and down if they run along +X and `to` lies south.
-fn bridge(from: &[Bead], to: &[Bead], mut put: impl FnMut([u16; 3])) {
+fn bridge(from: &[EdgeVertex], to: &[EdgeVertex], mut put: impl FnMut([u16; 3])) {
     let (mut i, mut j) = (0, 0);
     while i + 1 < from.len() || j + 1 < to.len() {
         let onward_from = match (from.get(i + 1), to.get(j + 1)) {

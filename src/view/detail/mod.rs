@@ -12,15 +12,16 @@
 
 mod choose;
 mod lattice;
+mod levels;
 
-pub(super) use choose::{ChunkBox, Eye, LevelChoice};
 pub(super) use lattice::Lattice;
+pub(super) use levels::{Levels, choose_levels};
 
 use bevy::prelude::*;
 
 /// How finely the ground, its water and its lava are drawn.
 ///
-/// Distances are those of a camera with Bevy's usual field of view; a longer
+/// Distances are those of a camera with Bevy's default field of view; a longer
 /// lens sees farther. To draw everything in full everywhere, set both to their
 /// largest values.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
@@ -85,9 +86,9 @@ impl ChunkDetail {
         }
     }
 
-    /// Four bits a level: own, west, east, north, south; and the corners.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn packed(&self) -> [u32; 2] {
+    /// Four bits a level, for shaders: own, west, east, north, south; and the
+    /// corners: north-west, north-east, south-west, south-east.
+    pub fn packed(&self) -> [u32; 2] {
         let pack = |levels: &[u8]| {
             let bits = levels.iter().rev();
             bits.fold(0, |packed, level| packed << 4 | u32::from(*level))

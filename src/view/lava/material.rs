@@ -2,10 +2,9 @@
 //! drifts with the flow.
 
 use super::LavaView;
-use crate::view::coat::Coat;
 use bevy::{
     asset::embedded_asset,
-    pbr::{ExtendedMaterial, MaterialExtension, PbrPlugin},
+    pbr::{ExtendedMaterial, MaterialExtension},
     prelude::*,
     render::render_resource::AsBindGroup,
     shader::ShaderRef,
@@ -56,41 +55,6 @@ impl MaterialExtension for LavaExtension {
     }
 }
 
-impl From<&LavaView> for LavaMaterial {
-    fn from(view: &LavaView) -> Self {
-        Self {
-            base: StandardMaterial {
-                base_color: view.crust.into(),
-                perceptual_roughness: 0.85,
-                reflectance: 0.3,
-                ..default()
-            },
-            extension: view.into(),
-        }
-    }
-}
-
-/// Sets the material up, if the app draws.
-pub(in crate::view) fn build(app: &mut App) {
-    if app.is_plugin_added::<PbrPlugin>() {
-        embedded_asset!(app, "surface.wgsl");
-        app.add_plugins(MaterialPlugin::<LavaMaterial>::default());
-    }
-}
-
-/// The material of a new chunk; a plain one where [`build`] came before Bevy's
-/// renderer.
-pub(in crate::view) fn default_material(
-    view: &LavaView,
-    lava: Option<&mut Assets<LavaMaterial>>,
-    standard: &mut Assets<StandardMaterial>,
-) -> Coat<LavaMaterial> {
-    match lava {
-        Some(materials) => Coat::Own(materials.add(view)),
-        None => Coat::Plain(standard.add(StandardMaterial {
-            base_color: view.crust.into(),
-            emissive: view.bright,
-            ..default()
-        })),
-    }
+pub(super) fn embed_shaders(app: &mut App) {
+    embedded_asset!(app, "surface.wgsl");
 }

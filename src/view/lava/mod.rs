@@ -13,17 +13,18 @@
 //! or slow. Its light is brighter than white, for cameras with bloom. Put any
 //! other material on the chunks (`Added<LavaChunk>` finds new ones).
 
+mod layer;
 mod material;
 
+pub(super) use layer::Lava;
 pub use material::{LavaExtension, LavaMaterial};
-pub(super) use material::{build, default_material};
 
 use crate::terrain::Terrain;
 use bevy::{math::*, prelude::*};
 
 /// How far fresh basalt runs in a second where a metre of it lies on a slope of
 /// one, and the product of thickness and slope at which it stands still.
-const RUNS: (f32, f32) = (11.0, 0.06);
+const FLOW: (f32, f32) = (11.0, 0.06);
 /// Faster lava is not drawn any faster. units: m/s
 const FASTEST: f32 = 2.0;
 
@@ -73,7 +74,7 @@ impl Default for LavaView {
 
 /// Velocity of the lava in a cell as it is drawn: fresh basalt's, for a terrain
 /// does not keep its own. units: m/s
-pub(super) fn velocity(terrain: &Terrain, x: u32, y: u32) -> Vec2 {
+fn velocity(terrain: &Terrain, x: u32, y: u32) -> Vec2 {
     let grid = terrain.grid();
     let Some((depths, heats)) = terrain.lava().zip(terrain.lava_heat()) else {
         return Vec2::ZERO;
@@ -97,7 +98,7 @@ pub(super) fn velocity(terrain: &Terrain, x: u32, y: u32) -> Vec2 {
         level(x, y.saturating_sub(1)) - level(x, (y + 1).min(last.y)),
     ) / (2.0 * grid.cell_size());
     let steep = fall.length();
-    let free = (1.0 - RUNS.1 / (steep * depth).max(1e-6)).max(0.0);
+    let free = (1.0 - FLOW.1 / (steep * depth).max(1e-6)).max(0.0);
     let warmth = (heats[here] / depth.max(1e-6)).min(1.0);
-    (fall * RUNS.0 * depth * depth * free * (0.1 + 0.9 * warmth)).clamp_length_max(FASTEST)
+    (fall * FLOW.0 * depth * depth * free * (0.1 + 0.9 * warmth)).clamp_length_max(FASTEST)
 }

@@ -14,13 +14,11 @@
 //! their meshes. A chunk that runs dry keeps its entity and loses its `Mesh3d`
 //! until water comes back.
 
+mod layer;
 mod material;
-pub mod mesh;
-mod surface;
 
+pub(super) use layer::Water;
 pub use material::{WaterExtension, WaterMaterial};
-pub(super) use material::{build, default_material};
-pub(super) use surface::Liquid;
 
 use bevy::prelude::*;
 

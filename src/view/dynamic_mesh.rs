@@ -10,7 +10,7 @@ use bevy::{
 /// Draws a mesh by an entity with a marker of its own, anywhere on the land,
 /// without shadows.
 #[derive(SystemParam)]
-pub(super) struct LooseMesh<'w, 's, M: Component + Default> {
+pub(super) struct DynamicMesh<'w, 's, M: Component + Default> {
     commands: Commands<'w, 's>,
     meshes: ResMut<'w, Assets<Mesh>>,
     materials: ResMut<'w, Assets<StandardMaterial>>,
@@ -23,7 +23,7 @@ type Drawn = (
     &'static mut Visibility,
 );
 
-impl<M: Component + Default> LooseMesh<'_, '_, M> {
+impl<M: Component + Default> DynamicMesh<'_, '_, M> {
     pub fn is_shown(&self) -> bool {
         let mut drawn = self.drawn.iter();
         drawn.any(|(.., visibility)| *visibility != Visibility::Hidden)
