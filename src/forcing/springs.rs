@@ -13,7 +13,7 @@ use super::{LavaSource, MAX_DEPTH, add_counted, disc::Disc, gain, tile_of};
 use crate::{
     models::plugin::ErosionFault,
     schedule::Erosion,
-    terrain::{Grid, SettingsError, Terrain, add_exactly, in_range},
+    terrain::{Grid, SettingsError, Terrain, TerrainCursor, add_exactly, in_range},
 };
 use bevy::prelude::*;
 
@@ -280,7 +280,7 @@ const POSITION: &str = "Transform.translation";
 /// Entities that could not pour or drain, and why, on which terrain.
 #[derive(Default)]
 pub(super) struct Refused {
-    terrain: u64,
+    cursor: TerrainCursor,
     entities: Vec<(Entity, SettingsError)>,
 }
 
@@ -346,8 +346,7 @@ pub(super) fn run_springs(
             wrong.push((entity, error));
         }
     }
-    if refused.terrain != terrain.id.get() {
-        refused.terrain = terrain.id.get();
+    if refused.cursor.changes(&terrain).replaced() {
         refused.entities.clear();
     }
     for (entity, error) in &wrong {

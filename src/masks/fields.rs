@@ -3,7 +3,7 @@
 use super::Mask;
 use crate::{
     parallel::Workers,
-    terrain::{Grid, TILE, Terrain},
+    terrain::{Grid, TILE, Terrain, TerrainCursor},
 };
 use bevy::{math::*, prelude::*};
 use core::ops::Range;
@@ -51,7 +51,7 @@ pub struct TerrainMasks {
     fields: [Vec<f32>; 6],
     /// The ground when the masks first saw it, if wear or deposit are chosen.
     baseline: Vec<f32>,
-    seen: Seen,
+    cursor: TerrainCursor,
     grid: Option<Grid>,
     /// Tiles (by row-major number) with flow, or that dry: they change though
     /// nobody touches them.
@@ -61,14 +61,6 @@ pub struct TerrainMasks {
     pub(super) fresh: [BTreeSet<usize>; 6],
     #[cfg(feature = "render")]
     pub(super) images: super::images::MaskImages,
-}
-
-/// The terrain and the revisions of it that were looked at.
-#[derive(Clone, Copy, Debug, Default)]
-struct Seen {
-    terrain: u64,
-    ground: u64,
-    water: u64,
 }
 
 /// Which tiles an update computes anew.
@@ -148,7 +140,7 @@ impl TerrainMasks {
     /// Takes the ground as it will be at the next update as that from which
     /// wear and deposit count, and flow and wetness without their past.
     pub fn restart(&mut self) {
-        self.seen = Seen::default();
+        self.cursor = TerrainCursor::default();
     }
 
     /// Forgets the terrain.
@@ -168,27 +160,20 @@ impl TerrainMasks {
     }
 
     pub(super) fn update_scope(&mut self, terrain: &Terrain, seconds: f32, scope: Scope) -> bool {
-        if self.seen.terrain != terrain.id.get() {
+        // Where wear is counted from and what was wet belong to a place.
+        let changes = self.cursor.changes(terrain).shift_as_replaced();
+        if changes.replaced() {
             self.begin(terrain);
         }
         let new = self.make_room(terrain);
         let is_new = |mask: Mask| new[mask.place()];
-        let seen = self.seen;
-        self.seen = Seen {
-            terrain: terrain.id.get(),
-            ground: terrain.revision(),
-            water: terrain.water_revision(),
-        };
         let tiles = terrain.grid().tiles();
         let number = |tile: UVec2| (tile.y * tiles.x + tile.x) as usize;
         let everything = || (0..tiles.element_product() as usize).collect();
 
-        let mut ground: BTreeSet<usize> = terrain
-            .tiles_changed_since(seen.ground)
-            .map(number)
-            .collect();
+        let mut ground: BTreeSet<usize> = changes.ground().map(number).collect();
         let mut water = BTreeSet::new();
-        for tile in terrain.water_tiles_changed_since(seen.water) {
+        for tile in changes.water() {
             // Discharge is read from the faces of the cells before, too.
             let beside = [tile, tile + UVec2::X, tile + UVec2::Y];
             water.extend(
@@ -263,7 +248,6 @@ impl TerrainMasks {
         }
         self.baseline.clear();
         self.watched.clear();
-        self.seen = Seen::default();
         #[cfg(feature = "render")]
         {
             self.fresh = Default::default();

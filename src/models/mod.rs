@@ -15,7 +15,7 @@ pub(crate) mod water;
 
 use crate::{
     parallel::Workers,
-    terrain::{Grid, Layer, SettingsError, Terrain},
+    terrain::{Grid, Layer, SettingsError, Terrain, TerrainCursor},
 };
 use bevy::{ecs::component::Mutable, prelude::Resource};
 use solver_state::{StateError, StateReader};
@@ -99,13 +99,13 @@ pub trait Solver: Sized + Send + Sync + 'static {
 }
 
 /// Brings a solver's copy of the ground (above the terrain's datum) up to date,
-/// reading only tiles that changed since `seen` (terrain and revision).
-pub(crate) fn refresh_ground(ground: &mut Vec<f32>, seen: &mut (u64, u64), terrain: &Terrain) {
-    if seen.0 != terrain.id.get() || ground.len() != terrain.grid().cells() {
+/// reading only tiles that changed.
+pub(crate) fn refresh_ground(ground: &mut Vec<f32>, cursor: &mut TerrainCursor, terrain: &Terrain) {
+    if ground.len() != terrain.grid().cells() {
         ground.resize(terrain.grid().cells(), 0.0);
-        *seen = (terrain.id.get(), 0);
+        cursor.forget_tiles();
     }
-    for tile in terrain.tiles_changed_since(seen.1) {
+    for tile in cursor.changes(terrain).shift_as_replaced().ground() {
         let (columns, rows) = terrain.grid().tile_cells(tile);
         for row in rows {
             let first = row * terrain.grid().width();
@@ -114,7 +114,6 @@ pub(crate) fn refresh_ground(ground: &mut Vec<f32>, seen: &mut (u64, u64), terra
             }
         }
     }
-    seen.1 = terrain.revision();
 }
 
 /// The smaller of two numbers that are not NaN. `f32::min` would check for it,

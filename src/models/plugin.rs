@@ -4,7 +4,7 @@
 use super::Solver;
 use crate::{
     schedule::{Erosion, ErosionStep, LastRun},
-    terrain::Terrain,
+    terrain::{Terrain, TerrainCursor},
 };
 use bevy::{ecs::schedule::InternedSystemSet, prelude::*};
 use core::marker::PhantomData;
@@ -40,7 +40,7 @@ impl<S: Solver> Plugin for ModelPlugin<S> {
     fn build(&self, app: &mut App) {
         app.add_message::<ErosionFault>()
             .insert_resource(ModelState::<S> {
-                terrain: 0,
+                cursor: TerrainCursor::default(),
                 solver: None,
                 refused: false,
                 #[cfg(feature = "gpu")]
@@ -52,8 +52,8 @@ impl<S: Solver> Plugin for ModelPlugin<S> {
 
 #[derive(Resource)]
 pub(crate) struct ModelState<S> {
-    /// The terrain that the solver was made for.
-    terrain: u64,
+    /// The terrain that the solver was made for, and where it was.
+    cursor: TerrainCursor,
     /// Kept while settings are refused, so that it goes on where it was.
     solver: Option<S>,
     refused: bool,
@@ -73,14 +73,14 @@ impl<S> ModelState<S> {
 impl<S> ModelState<S> {
     /// The solver, if it works on this terrain.
     pub fn solver_on(&self, terrain: &Terrain) -> Option<&S> {
-        let knows = self.terrain == terrain.id.get();
-        self.solver.as_ref().filter(|_| knows)
+        self.solver.as_ref().filter(|_| self.cursor.is_at(terrain))
     }
 
     /// Goes on with a solver on this terrain. Without one, it will be made when
     /// the next step needs it.
     pub fn resume(&mut self, terrain: &Terrain, solver: Option<S>) {
-        self.terrain = solver.as_ref().map_or(0, |_| terrain.id.get());
+        let known = solver.as_ref().map(|_| TerrainCursor::at(terrain));
+        self.cursor = known.unwrap_or_default();
         self.solver = solver;
         self.refused = false;
         #[cfg(feature = "gpu")]
@@ -101,10 +101,11 @@ pub(crate) fn advance_model<S: Solver>(
 ) {
     let (Some(mut terrain), Some(settings)) = (terrain, settings) else {
         state.solver = None;
-        state.terrain = 0;
+        state.cursor = TerrainCursor::default();
         return;
     };
-    let new_terrain = state.terrain != terrain.id.get();
+    let changes = state.cursor.changes(&terrain).shift_as_replaced();
+    let new_terrain = changes.replaced();
     let state = &mut *state;
     let result = match (&mut state.solver, new_terrain) {
         (Some(solver), false) if settings.is_changed() => solver.set_settings(settings.clone()),
@@ -118,7 +119,6 @@ pub(crate) fn advance_model<S: Solver>(
             S::new(settings.clone(), terrain.grid()).map(|solver| state.solver = Some(solver))
         }
     };
-    state.terrain = terrain.id.get();
     if let Err(error) = result {
         error!("{error}; the model rests until this is mended");
         faults.write(ErosionFault {

@@ -3,7 +3,7 @@
 use super::ErosionPanel;
 use crate::{
     schedule::{Erosion, ErosionDiagnostics, LastRun},
-    terrain::{StandingVolumes, Terrain},
+    terrain::{StandingVolumes, Terrain, TerrainCursor},
 };
 use bevy::{diagnostic::DiagnosticsStore, prelude::*};
 use bevy_egui::egui::{self, Color32, Sense, Stroke, Ui, pos2, vec2};
@@ -64,7 +64,7 @@ pub struct PanelPlots {
     /// Solids that appeared or vanished, in proportion to all there are.
     pub drift: Plot,
     since: f32,
-    terrain: u64,
+    cursor: TerrainCursor,
     volumes: StandingVolumes,
 }
 
@@ -76,7 +76,7 @@ impl Default for PanelPlots {
             eroded: Plot::new("eroded", "m³"),
             drift: Plot::new("mass drift", ""),
             since: INTERVAL,
-            terrain: 0,
+            cursor: TerrainCursor::default(),
             volumes: StandingVolumes::default(),
         }
     }
@@ -119,11 +119,10 @@ pub(super) fn sample_plots(
         eroded,
         drift,
         volumes,
-        terrain: former,
+        cursor,
         ..
     } = &mut *plots;
-    if *former != terrain.id.get() {
-        *former = terrain.id.get();
+    if cursor.changes(&terrain).replaced() {
         for plot in [&mut *water, &mut *eroded, &mut *drift] {
             plot.values.clear();
         }

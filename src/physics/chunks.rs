@@ -13,7 +13,7 @@ use super::{
     lift::{Change, lift},
     queue::BuildQueue,
 };
-use crate::terrain::{Grid, TILE, Terrain};
+use crate::terrain::{Grid, LayerGroup, TILE, Terrain, TerrainCursor};
 use bevy::{
     math::*,
     prelude::*,
@@ -33,8 +33,7 @@ pub struct TerrainCollider {
 /// How far an engine's colliders have come.
 #[derive(Resource)]
 pub struct TerrainColliderState<E: PhysicsEngine> {
-    /// The terrain and the revisions of its ground and lava that were looked at.
-    seen: Option<(u64, [u64; 2])>,
+    cursor: TerrainCursor,
     grid: Option<Grid>,
     wanted: Wanted,
     pieces: Vec<Option<Piece<E>>>,
@@ -67,7 +66,7 @@ struct Built<E: PhysicsEngine> {
 impl<E: PhysicsEngine> Default for TerrainColliderState<E> {
     fn default() -> Self {
         Self {
-            seen: None,
+            cursor: TerrainCursor::default(),
             grid: None,
             wanted: Wanted::None,
             pieces: Vec::new(),
@@ -85,7 +84,9 @@ impl<E: PhysicsEngine> TerrainColliderState<E> {
     /// Whether all colliders that are wanted are there and show the terrain as
     /// it is.
     pub fn is_settled(&self, terrain: &Terrain) -> bool {
-        self.seen == Some(now(terrain)) && self.queue.is_empty() && self.building.is_none()
+        let changes = self.cursor.peek(terrain);
+        let is_seen = !SOLID.into_iter().any(|group| changes.changed(group));
+        is_seen && self.queue.is_empty() && self.building.is_none()
     }
 
     /// Colliders built so far.
@@ -117,11 +118,8 @@ impl<E: PhysicsEngine> TerrainColliderState<E> {
     }
 }
 
-/// The terrain and its revisions of ground and lava.
-fn now(terrain: &Terrain) -> (u64, [u64; 2]) {
-    let revisions = [terrain.revision(), terrain.lava_revision()];
-    (terrain.id.get(), revisions)
-}
+/// What bodies stand on.
+const SOLID: [LayerGroup; 2] = [LayerGroup::Ground, LayerGroup::Lava];
 
 fn coord(number: usize, chunks: UVec2) -> UVec2 {
     UVec2::new(number as u32 % chunks.x, number as u32 / chunks.x)
@@ -137,36 +135,28 @@ pub(super) fn follow_terrain<E: PhysicsEngine>(
 ) {
     let state = &mut *state;
     let Some(terrain) = terrain else {
-        if state.seen.is_some() {
+        if state.grid.is_some() {
             state.forget(&mut commands);
         }
         return;
     };
     let grid = terrain.grid();
     let count = grid.chunks().element_product() as usize;
-    let now = now(&terrain);
-    let another = state.seen.is_none_or(|(id, _)| id != now.0);
+    // Another terrain in the same place: the old ground stands until it is ready.
+    let changes = state.cursor.changes(&terrain).shift_as_replaced();
     if state.grid != Some(*grid) {
         state.forget(&mut commands);
+        state.cursor = TerrainCursor::at(&terrain);
         state.grid = Some(*grid);
         state.pieces.resize_with(count, || None);
         state.queue = BuildQueue::new(grid.chunks());
     }
-    let since = match state.seen {
-        // Another land on the same place: the old ground stands until it is ready.
-        Some((_, revisions)) if !another => revisions,
-        _ => [0; 2],
-    };
-    state.seen = Some(now);
     if count == 0 {
         return;
     }
-    if since != now.1 {
-        let lava = terrain.lava_chunks_changed_since(since[1]);
-        for number in terrain.chunks_changed_since(since[0]).chain(lava) {
-            if state.standing.contains(&number) || state.wanted.contains(number) {
-                state.queue.push(number);
-            }
+    for number in SOLID.into_iter().flat_map(|group| changes.chunks(group)) {
+        if state.standing.contains(&number) || state.wanted.contains(number) {
+            state.queue.push(number);
         }
     }
     let follows_bodies = matches!(settings.area, ColliderArea::NearBodies { .. });

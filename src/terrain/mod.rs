@@ -7,6 +7,7 @@
 //! in the world.
 
 mod borders;
+mod cursor;
 mod error;
 mod flow;
 mod grid;
@@ -18,11 +19,13 @@ mod raycast;
 mod sample;
 #[cfg(feature = "io")]
 mod saved;
+mod shift;
 mod stream;
 mod tiles;
 mod volumes;
 
 pub use borders::{Border, Borders};
+pub use cursor::{LayerGroup, TerrainChanges, TerrainCursor};
 pub(crate) use error::in_range;
 pub use error::{SettingsError, TerrainError};
 pub use flow::{FILM, Flow};
@@ -44,6 +47,7 @@ use bevy::{math::*, prelude::*};
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 use raycast::HeightBounds;
+use shift::Window;
 use tiles::TileRevisions;
 
 /// A layer of the terrain.
@@ -137,6 +141,7 @@ pub struct Terrain {
     /// Counts the times that those changed.
     stream_revision: u64,
     borders: Borders,
+    window: Window,
     /// An elevation of this land. Solvers count heights from it, so that they
     /// compute alike at any altitude.
     datum: f32,
@@ -195,6 +200,7 @@ impl Terrain {
             streams: Vec::new(),
             stream_revision: 0,
             borders: Borders::default(),
+            window: Window::at(grid.origin()),
             datum: 0.0,
             tiles: TileRevisions::new(&grid),
             bounds: HeightBounds::new(&grid),
@@ -232,6 +238,7 @@ impl Terrain {
     /// Puts the terrain's center at a world position. units: m
     pub fn with_origin(mut self, origin: Vec3) -> Result<Self, TerrainError> {
         self.grid = self.grid.with_origin(origin)?;
+        self.window = Window::at(origin);
         // Whoever knew the terrain at its old place must look again.
         self.id = TerrainId::new();
         Ok(self)
@@ -353,6 +360,35 @@ impl Terrain {
         self.hardness = None;
     }
 
+    /// The newest change of the water on a chunk's vertices.
+    #[cfg(feature = "render")]
+    pub(crate) fn newest_water_around(&self, chunk: UVec2) -> u64 {
+        self.water_tiles.newest_around(chunk)
+    }
+
+    /// When the layers of a group last changed, tile by tile.
+    fn revisions(&self, group: LayerGroup) -> &TileRevisions {
+        match group {
+            LayerGroup::Ground => &self.tiles,
+            LayerGroup::Water => &self.water_tiles,
+            LayerGroup::Lava => &self.lava_tiles,
+        }
+    }
+
+    fn revisions_mut(&mut self, group: LayerGroup) -> &mut TileRevisions {
+        match group {
+            LayerGroup::Ground => &mut self.tiles,
+            LayerGroup::Water => &mut self.water_tiles,
+            LayerGroup::Lava => &mut self.lava_tiles,
+        }
+    }
+
+    /// How far the terrain's window has moved over the world since it was made.
+    /// units: tiles
+    fn window_tiles(&self) -> IVec2 {
+        self.window.moved
+    }
+
     /// The number of the newest change; see [`tiles_changed_since`](Self::tiles_changed_since).
     pub fn revision(&self) -> u64 {
         self.tiles.current()
@@ -384,12 +420,6 @@ impl Terrain {
     /// The 64 × 64 tiles whose water changed after a revision; 0 gives all tiles.
     pub fn water_tiles_changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + '_ {
         self.water_tiles.changed_since(revision)
-    }
-
-    /// The newest change of the water on a chunk's vertices.
-    #[cfg(feature = "render")]
-    pub(crate) fn newest_water_around(&self, chunk: UVec2) -> u64 {
-        self.water_tiles.newest_around(chunk)
     }
 
     /// The number of the newest change of lava.
@@ -564,16 +594,7 @@ impl Terrain {
         areas: impl IntoIterator<Item = (Range<usize>, Range<usize>)>,
         layer: Layer,
     ) {
-        self.tiles_of(layer).mark_cells(areas);
-    }
-
-    /// Where changes of a layer are noted.
-    fn tiles_of(&mut self, layer: Layer) -> &mut TileRevisions {
-        match layer {
-            Layer::Bedrock | Layer::Soil | Layer::Hardness => &mut self.tiles,
-            Layer::Water | Layer::Suspended => &mut self.water_tiles,
-            Layer::Lava => &mut self.lava_tiles,
-        }
+        self.revisions_mut(layer.group()).mark_cells(areas);
     }
 
     /// Marks tiles (by row-major number) whose lava changed.
@@ -603,7 +624,7 @@ impl Terrain {
             Layer::Hardness => self.hardness = Some(values),
             Layer::Lava => self.lava = Some(LavaPlanes::fresh(values)),
         }
-        self.tiles_of(layer).mark_all();
+        self.revisions_mut(layer.group()).mark_all();
         Ok(())
     }
 

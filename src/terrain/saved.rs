@@ -3,7 +3,7 @@
 
 use super::{
     Borders, Flow, Grid, LavaPlanes, Layer, Ledger, StreamPatch, Terrain, TerrainError, TerrainId,
-    check_layer, raycast::HeightBounds, tiles::TileRevisions,
+    check_layer, raycast::HeightBounds, shift::Window, tiles::TileRevisions,
 };
 use bevy::math::UVec2;
 
@@ -148,6 +148,7 @@ impl Terrain {
                 .collect(),
             stream_revision: 0,
             borders,
+            window: Window::at(grid.origin()),
             datum: parts.datum,
             tiles: restored(parts.revisions[0], tiles)?,
             bounds: HeightBounds::new(&grid),

@@ -1,5 +1,5 @@
-//! Which 64 × 64 tiles changed, and when: meshes, colliders and masks each
-//! remember the revision they have seen and ask for what is newer.
+//! Which 64 × 64 tiles changed, and when: a [`TerrainCursor`](super::TerrainCursor)
+//! remembers the revision that its owner has seen and asks for what is newer.
 
 use super::{Grid, TILE};
 use bevy::math::UVec2;
@@ -150,7 +150,7 @@ impl TileRevisions {
         self.sides.fill([self.current; 4]);
     }
 
-    pub fn changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + '_ {
+    pub fn changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + Clone + '_ {
         let wide = self.tiles.x.max(1) as usize;
         let rows = (0u32..).zip(self.newest.iter().zip(self.last.chunks(wide)));
         // Mostly nothing has changed at all.

@@ -1,7 +1,7 @@
 //! The volumes that stand on the grid, kept up tile by tile, so that watching
 //! for drift costs in proportion to what changed.
 
-use super::{Ledger, Terrain};
+use super::{Ledger, Terrain, TerrainCursor};
 use crate::parallel::Workers;
 
 /// Tiles that one task sums.
@@ -18,13 +18,10 @@ struct TileSums {
     water: f64,
 }
 
-/// Volumes by tile, and the revisions that they were summed at.
+/// Volumes by tile, and how much of the terrain they were summed of.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StandingVolumes {
-    terrain: u64,
-    ground: u64,
-    water: u64,
-    lava: u64,
+    cursor: TerrainCursor,
     tiles: Vec<TileSums>,
     /// Those of the rows of tiles: all tiles of a large world are many.
     rows: Vec<TileSums>,
@@ -33,21 +30,16 @@ pub(crate) struct StandingVolumes {
 impl StandingVolumes {
     /// The ledger now.
     pub fn ledger(&mut self, terrain: &Terrain) -> Ledger {
-        if self.terrain != terrain.id.get() {
+        let changes = self.cursor.changes(terrain).shift_as_replaced();
+        if changes.replaced() {
             let tiles = terrain.grid.tiles();
-            *self = Self {
-                terrain: terrain.id.get(),
-                tiles: vec![TileSums::default(); tiles.element_product() as usize],
-                rows: vec![TileSums::default(); tiles.y as usize],
-                ..Self::default()
-            };
+            self.tiles = vec![TileSums::default(); tiles.element_product() as usize];
+            self.rows = vec![TileSums::default(); tiles.y as usize];
         }
         let wide = terrain.grid.tiles().x;
-        let ground = terrain.tiles_changed_since(self.ground);
-        let water = terrain.water_tiles_changed_since(self.water);
-        let mut changed: Vec<usize> = ground
-            .chain(water)
-            .chain(terrain.lava_tiles_changed_since(self.lava))
+        let mut changed: Vec<usize> = (changes.ground())
+            .chain(changes.water())
+            .chain(changes.lava())
             .map(|tile| (tile.y * wide + tile.x) as usize)
             .collect();
         changed.sort_unstable();
@@ -69,8 +61,6 @@ impl StandingVolumes {
         for row in rows {
             self.rows[row] = TileSums::total(&self.tiles[row * wide..(row + 1) * wide]);
         }
-        (self.ground, self.water) = (terrain.revision(), terrain.water_revision());
-        self.lava = terrain.lava_revision();
 
         let area = terrain.grid.cell_area();
         let all = TileSums::total(&self.rows);

@@ -7,7 +7,7 @@
 //! stays.
 
 use super::{EditAction, EditEffect, Matter, TerrainEdit, brush::Footprint};
-use crate::terrain::{Grid, SettingsError, Terrain, add_exactly};
+use crate::terrain::{Grid, SettingsError, Terrain, TerrainCursor, add_exactly};
 use bevy::prelude::*;
 use core::ops::Range;
 use std::collections::{BTreeMap, VecDeque};
@@ -24,7 +24,8 @@ const STROKES_AT_ONCE: usize = 16;
 #[derive(Resource, Debug)]
 pub struct TerrainHistory {
     limit: usize,
-    terrain: u64,
+    /// The terrain that it belongs to, if any.
+    cursor: Option<TerrainCursor>,
     done: VecDeque<Entry>,
     undone: Vec<Entry>,
     /// Strokes that were too large to keep and may go on: half a stroke must
@@ -201,7 +202,7 @@ impl TerrainHistory {
     pub fn with_limit(bytes: usize) -> Self {
         Self {
             limit: bytes,
-            terrain: 0,
+            cursor: None,
             done: VecDeque::new(),
             undone: Vec::new(),
             lost: VecDeque::new(),
@@ -305,13 +306,9 @@ impl TerrainHistory {
         edit: &TerrainEdit,
         terrain: &mut Terrain,
     ) -> Result<EditEffect, SettingsError> {
-        let revisions = |terrain: &Terrain| {
-            let ground = terrain.revision();
-            [ground, terrain.water_revision(), terrain.lava_revision()]
-        };
-        let before = revisions(terrain);
+        let before = TerrainCursor::at(terrain);
         let effect = edit.apply(terrain)?;
-        if revisions(terrain) == before {
+        if before.peek(terrain).is_empty() {
             return Ok(effect);
         }
         self.undone.clear();
@@ -362,11 +359,15 @@ impl TerrainHistory {
         true
     }
 
-    /// Empties itself if it was another terrain's.
+    /// Empties itself if it was another terrain's, or if that was shifted:
+    /// what it holds is of fixed cells.
     pub(super) fn belong_to(&mut self, terrain: Option<&Terrain>) {
-        let terrain = terrain.map_or(0, |terrain| terrain.id.get());
-        if self.terrain != terrain {
-            self.terrain = terrain;
+        let is_same = match (self.cursor, terrain) {
+            (Some(cursor), Some(terrain)) => cursor.is_at(terrain),
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        if !is_same {
+            self.cursor = terrain.map(TerrainCursor::at);
             self.clear();
         }
     }

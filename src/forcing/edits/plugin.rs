@@ -5,7 +5,7 @@ use super::{
 };
 use crate::{
     schedule::{Erosion, ErosionStep, ErosionStepSystems, ErosionSystems, ErosionTime},
-    terrain::Terrain,
+    terrain::{Terrain, TerrainCursor},
 };
 use bevy::{
     ecs::{schedule::InternedScheduleLabel, system::SystemParam},
@@ -91,19 +91,23 @@ impl HistoryRequest {
 /// Edits and requests that wait for their step.
 #[derive(Resource, Default)]
 struct Waiting {
-    /// The terrain that they are for.
-    terrain: u64,
+    /// The terrain that they are for, if any.
+    cursor: Option<TerrainCursor>,
     edits: Vec<(EditStamp, TerrainEdit)>,
     requests: Vec<(EditStamp, HistoryRequest)>,
 }
 
 impl Waiting {
     /// Goes over to a terrain. What waited for another one is refused.
-    fn leave(&mut self, terrain: u64, desk: &mut Desk) {
-        if self.terrain == terrain {
+    fn leave(&mut self, terrain: Option<&Terrain>, desk: &mut Desk) {
+        let is_same = match (self.cursor, terrain) {
+            (Some(cursor), Some(terrain)) => cursor.is_of(terrain),
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        if is_same {
             return;
         }
-        self.terrain = terrain;
+        self.cursor = terrain.map(TerrainCursor::at);
         for (_, edit) in self.edits.drain(..) {
             desk.refuse(edit, "its terrain is gone");
         }
@@ -204,10 +208,10 @@ fn take_edits(
         for request in requests.read() {
             desk.refuse_request(*request, "there is no terrain");
         }
-        waiting.leave(0, &mut desk);
+        waiting.leave(None, &mut desk);
         return;
     };
-    waiting.leave(terrain.id.get(), &mut desk);
+    waiting.leave(Some(&terrain), &mut desk);
     let steps = desk.time.steps();
     for edit in edits.read() {
         let edit = edit.clone();
@@ -238,7 +242,7 @@ fn apply_stamped_edits(
         return;
     };
     // A terrain that came since is not the one they are for.
-    if waiting.terrain != terrain.id.get() {
+    if !waiting.cursor.is_some_and(|cursor| cursor.is_of(&terrain)) {
         return;
     }
     let step = desk.time.steps();

@@ -14,7 +14,9 @@ use super::{
 use crate::{
     models::{Solver, refresh_ground, solver_state::StateError},
     parallel::Workers,
-    terrain::{Grid, Layer, SettingsError, TILE, Terrain, add_exactly, relative_ground},
+    terrain::{
+        Grid, Layer, SettingsError, TILE, Terrain, TerrainCursor, add_exactly, relative_ground,
+    },
 };
 use bevy::math::{Vec2, Vec3};
 use multiversion::multiversion;
@@ -45,7 +47,7 @@ pub struct DropletSolver {
     settings: Droplets,
     grid: Grid,
     /// Terrain and revision that `ground` shows.
-    seen: (u64, u64),
+    cursor: TerrainCursor,
     datum: f32,
     ground: Vec<f32>,
     visits: Vec<i32>,
@@ -105,7 +107,7 @@ impl Solver for DropletSolver {
     /// The count of drops goes on; only the ground is to be read anew.
     #[cfg(feature = "gpu")]
     fn hand_over(&mut self, _grid: &Grid) {
-        self.seen.1 = 0;
+        self.cursor.forget_tiles();
     }
 
     fn save_state(&self, terrain: &Terrain) -> Vec<u8> {
@@ -123,7 +125,7 @@ impl DropletSolver {
         Self {
             settings,
             grid,
-            seen: (0, 0),
+            cursor: TerrainCursor::default(),
             datum: 0.0,
             ground: Vec::new(),
             visits: Vec::new(),
@@ -266,7 +268,8 @@ impl DropletSolver {
             sums.passed.resize(stream_cells, Passed::default());
             sums.touched.resize(tiles, false);
         }
-        if self.seen.0 != terrain.id.get() {
+        let is_known = self.cursor.is_at(terrain);
+        if !is_known {
             // Another land has other streams.
             self.streams.fill(StreamCell::default());
             for (sums, _) in &mut self.workers {
@@ -274,12 +277,12 @@ impl DropletSolver {
             }
             self.drops_since_renewal = 0;
         }
-        if (self.seen.0, self.datum) != (terrain.id.get(), terrain.datum()) {
+        if !is_known || self.datum != terrain.datum() {
             // Levels are counted from the datum.
             self.datum = terrain.datum();
             self.lakes_hold_for = 0;
         }
-        refresh_ground(&mut self.ground, &mut self.seen, terrain);
+        refresh_ground(&mut self.ground, &mut self.cursor, terrain);
     }
 
     fn fall_batch(
@@ -509,7 +512,7 @@ impl DropletSolver {
         terrain.account.solids.left += left as f64 * volume;
         let changed = (0..touched.len()).filter(|&tile| touched[tile]);
         terrain.mark_tiles(changed);
-        self.seen.1 = terrain.revision();
+        self.cursor = TerrainCursor::at(terrain);
     }
 
     fn touched_tiles(&self) -> Vec<bool> {

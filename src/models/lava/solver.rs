@@ -11,7 +11,7 @@ use super::{
 use crate::{
     models::{Solver, most},
     parallel::Workers,
-    terrain::{Grid, Layer, SettingsError, TILE, Terrain},
+    terrain::{Grid, Layer, SettingsError, TILE, Terrain, TerrainCursor},
 };
 use bevy::math::UVec2;
 
@@ -28,7 +28,7 @@ pub struct LavaSolver {
     grid: Grid,
     /// Which tiles hold lava, of a terrain at a revision of its lava.
     holds: Vec<bool>,
-    seen: (u64, u64),
+    cursor: TerrainCursor,
     /// Room for what becomes of tiles.
     flows: Vec<TileFlow>,
     time_lost: f32,
@@ -54,7 +54,7 @@ impl Solver for LavaSolver {
             settings,
             grid: *grid,
             holds: vec![false; grid.tiles().element_product() as usize],
-            seen: (0, 0),
+            cursor: TerrainCursor::default(),
             flows: Vec::new(),
             time_lost: 0.0,
             boiled: Vec::new(),
@@ -89,7 +89,7 @@ impl Solver for LavaSolver {
             self.flow(&workers, terrain, &pass);
         }
         self.freeze(&workers, terrain, dt, &before);
-        self.seen = (terrain.id.get(), terrain.lava_revision());
+        self.cursor = TerrainCursor::at(terrain);
     }
 
     fn time_lost(&self) -> f32 {
@@ -108,13 +108,10 @@ impl LavaSolver {
     fn find_lava(&mut self, terrain: &Terrain) {
         let Some(depth) = terrain.lava() else {
             self.holds.fill(false);
-            self.seen = (0, 0);
+            self.cursor = TerrainCursor::default();
             return;
         };
-        if self.seen.0 != terrain.id.get() {
-            self.seen = (terrain.id.get(), 0);
-        }
-        for tile in terrain.lava_tiles_changed_since(self.seen.1) {
+        for tile in self.cursor.changes(terrain).shift_as_replaced().lava() {
             let (columns, rows) = self.grid.tile_cells(tile);
             let mut rows = rows.map(|y| y * self.grid.width());
             let holds = rows.any(|first| {

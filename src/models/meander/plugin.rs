@@ -4,7 +4,7 @@ use super::{MeanderingRiver, RiverStretch, Stretch};
 use crate::{
     models::{pipe::PipeModel, plugin::ErosionFault, shallow_water::ShallowWater},
     schedule::{Erosion, ErosionStep, ErosionStepSystems, ErosionSystems},
-    terrain::{SettingsError, Terrain},
+    terrain::{SettingsError, Terrain, TerrainCursor},
 };
 use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
 
@@ -29,7 +29,7 @@ pub struct Rivers {
 struct Running {
     entity: Entity,
     /// The terrain that it runs on.
-    terrain: u64,
+    cursor: TerrainCursor,
     river: RiverStretch,
 }
 
@@ -61,7 +61,7 @@ impl Rivers {
     ) -> Terrain {
         let mut copy = terrain.clone();
         for own in &self.running {
-            if own.terrain == terrain.id.get() && !keeps(own.entity) {
+            if own.cursor.is_at(terrain) && !keeps(own.entity) {
                 own.river.clone().write_back(&mut copy);
             }
         }
@@ -78,7 +78,7 @@ impl Rivers {
     ) -> Option<(usize, &RiverStretch)> {
         let mut running = self.running.iter().enumerate();
         let (place, own) = running.find(|(_, own)| own.entity == entity)?;
-        (own.terrain == terrain.id.get()).then_some((place, &own.river))
+        (own.cursor.is_at(terrain)).then_some((place, &own.river))
     }
 
     /// Goes on with these rivers on this terrain, and with no others.
@@ -90,7 +90,7 @@ impl Rivers {
     ) {
         let running = rivers.into_iter().map(|(entity, river)| Running {
             entity,
-            terrain: terrain.id.get(),
+            cursor: TerrainCursor::at(terrain),
             river,
         });
         self.running = running.collect();
@@ -137,7 +137,7 @@ fn write_rivers_back(
     if let Some(mut terrain) = terrain {
         for own in &mut rivers.running {
             let is_due = is_gone(own) || asked.contains(&own.entity);
-            if is_due && own.terrain == terrain.id.get() {
+            if is_due && own.cursor.is_at(&terrain) {
                 own.river.write_back(&mut terrain);
             }
         }
@@ -236,14 +236,14 @@ impl Rivers {
                 let river = RiverStretch::new(settings.clone(), stretch, &place, terrain)?;
                 self.running.push(Running {
                     entity,
-                    terrain: terrain.id.get(),
+                    cursor: TerrainCursor::at(terrain),
                     river,
                 });
                 self.running.len() - 1
             }
         };
         let own = &mut self.running[number];
-        let other_land = own.terrain != terrain.id.get();
+        let other_land = !own.cursor.is_at(terrain);
         let inflow = own.river.stretch().inflow;
         let same = Stretch { inflow, ..stretch } == *own.river.stretch();
         if other_land || !same || !own.river.runs_at(&place) {
@@ -252,7 +252,7 @@ impl Rivers {
                 own.river.write_back(terrain);
             }
             own.river = new;
-            own.terrain = terrain.id.get();
+            own.cursor = TerrainCursor::at(terrain);
         }
         if own.river.river().settings() != settings {
             own.river.set_settings(settings.clone(), terrain)?;

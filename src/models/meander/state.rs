@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     models::solver_state::{StateError, StateReader, StateWriter},
-    terrain::{StreamPatch, Terrain},
+    terrain::{LayerGroup, StreamPatch, Terrain, TerrainCursor},
 };
 use bevy::{math::DVec2, prelude::Transform};
 use core::ops::RangeInclusive;
@@ -56,8 +56,9 @@ impl RiverStretch {
             return memory.finish();
         }
         memory.count(self.source.0);
-        let knows = self.seen.0 == terrain.id.get();
-        memory.count(if knows { self.seen.1 } else { 0 });
+        let knows = self.cursor.is_at(terrain);
+        let seen = self.cursor.revision(LayerGroup::Ground);
+        memory.count(if knows { seen } else { 0 });
         // The terrain has the stream as it is seen.
         let stream = copy.stream_place(self.number);
         memory.count(stream.map_or(0, |place| place as u64 + 1));
@@ -91,7 +92,8 @@ impl RiverStretch {
         let cells = layout.cells();
         let source = SourceId(memory.count()?);
         let seen = memory.count()?;
-        memory.ensure(seen <= terrain.revision(), "it has seen what is to come")?;
+        let cursor = TerrainCursor::restored(terrain, LayerGroup::Ground, seen)
+            .ok_or_else(|| memory.fault("it knows ground newer than the terrain's"))?;
         let number = match memory.count()? {
             0 => Some(StreamPatch::new_number()),
             place => terrain.river_at(place as usize - 1),
@@ -120,7 +122,7 @@ impl RiverStretch {
         memory.finish()?;
         let mut new = Self::on(layout, river, stretch, place, source, number);
         (new.shown, new.base) = (shown, base);
-        new.seen = (terrain.id.get(), seen);
+        new.cursor = cursor;
         new.looks = looks;
         (new.carried_solids, new.carried_water) = (carried_solids, carried_water);
         new.passes_water_on = passes_water_on;

@@ -20,7 +20,9 @@ use super::{
 };
 use crate::{
     parallel::Workers,
-    terrain::{FILM, Grid, SettingsError, StreamPatch, TILE, Terrain, add_exactly, in_range},
+    terrain::{
+        FILM, Grid, SettingsError, StreamPatch, TILE, Terrain, TerrainCursor, add_exactly, in_range,
+    },
 };
 use bevy::{math::*, prelude::*};
 
@@ -162,8 +164,7 @@ pub struct RiverStretch {
     pub(super) base: Vec<f64>,
     /// Cells, by their index in the box, whose water the river takes in.
     intake: Vec<usize>,
-    /// Terrain and revision that were seen.
-    pub(super) seen: (u64, u64),
+    pub(super) cursor: TerrainCursor,
     pub(super) looks: u64,
     /// The river's share of what the ledger has in rivers. units: m³
     pub(super) carried_solids: f64,
@@ -217,7 +218,7 @@ impl RiverStretch {
         let mut new = Self::on(layout, river, stretch, place, source, number);
         new.base.clone_from(&shown);
         new.shown = shown;
-        new.seen = (terrain.id.get(), terrain.revision());
+        new.cursor = TerrainCursor::at(terrain);
         Ok(new)
     }
 
@@ -246,7 +247,7 @@ impl RiverStretch {
             base: Vec::new(),
             shown: Vec::new(),
             intake: layout.intake(&river.ground, radius),
-            seen: (0, 0),
+            cursor: TerrainCursor::default(),
             looks: 0,
             carried_solids: 0.0,
             carried_water: 0.0,
@@ -435,15 +436,10 @@ impl RiverStretch {
 
     /// Takes over what others did to the ground since the last look.
     fn adopt(&mut self, terrain: &Terrain) {
-        if self.seen.0 != terrain.id.get() {
-            self.seen = (terrain.id.get(), 0);
-        }
-        if self.seen.1 == terrain.revision() {
-            return;
-        }
+        let changes = self.cursor.changes(terrain).shift_as_replaced();
         let last = self.first + self.size;
         let mut edited: Option<(UVec2, UVec2)> = None;
-        for tile in terrain.tiles_changed_since(self.seen.1) {
+        for tile in changes.ground() {
             let from = (tile * TILE).max(self.first);
             let to = ((tile + 1) * TILE).min(last);
             for y in from.y..to.y {
@@ -467,7 +463,6 @@ impl RiverStretch {
                 }
             }
         }
-        self.seen.1 = terrain.revision();
         if let Some((from, to)) = edited {
             self.find_plain(from, to);
         }
@@ -635,7 +630,7 @@ impl RiverStretch {
         tiles.sort_unstable();
         tiles.dedup();
         terrain.mark_tiles(tiles);
-        self.seen.1 = terrain.revision();
+        self.cursor = TerrainCursor::at(terrain);
         let area = self.grid.cell_area();
         terrain.account.solids.moved += taken * area;
         self.book_solids(terrain, -gained * area);

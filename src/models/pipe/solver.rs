@@ -13,7 +13,10 @@ use crate::{
         solver_state::{StateError, StateReader, StateWriter},
     },
     parallel::Workers,
-    terrain::{Border, FILM, Flow, Grid, Layer, SettingsError, Terrain, relative_ground},
+    terrain::{
+        Border, FILM, Flow, Grid, Layer, LayerGroup, SettingsError, Terrain, TerrainCursor,
+        relative_ground,
+    },
 };
 use core::ops::Range;
 use std::sync::Mutex;
@@ -34,7 +37,7 @@ pub struct PipeSolver {
     settings: PipeModel,
     grid: Grid,
     /// Terrain and revision of its water that `tiles` and `pace` know.
-    seen: (u64, u64),
+    cursor: TerrainCursor,
     /// State of each tile, see [`wet`].
     tiles: Vec<u8>,
     /// Most of g·d + v² over all cells. units: m²/s²
@@ -87,8 +90,8 @@ impl Solver for PipeSolver {
     fn set_settings(&mut self, settings: PipeModel) -> Result<(), SettingsError> {
         settings.check()?;
         if settings.published.is_some() {
-            // It keeps no books of where the water is.
-            self.seen = (0, 0);
+            // It does not keep track of where the water is.
+            self.cursor = TerrainCursor::default();
         }
         self.settings = settings;
         Ok(())
@@ -125,7 +128,7 @@ impl Solver for PipeSolver {
             }
         }
         self.changed.mark(terrain);
-        self.seen.1 = terrain.water_revision();
+        self.cursor = TerrainCursor::at(terrain);
     }
 
     #[cfg(feature = "gpu")]
@@ -144,10 +147,10 @@ impl Solver for PipeSolver {
 
     fn save_state(&self, terrain: &Terrain) -> Vec<u8> {
         let mut memory = StateWriter::default();
-        let knows = self.seen.0 == terrain.id.get();
+        let knows = self.cursor.is_at(terrain);
         memory.count(knows.into());
         if knows {
-            memory.count(self.seen.1);
+            memory.count(self.cursor.revision(LayerGroup::Water));
             memory.real(self.pace.into());
             memory.words(self.tiles.iter().map(|&state| state.into()));
         }
@@ -163,7 +166,9 @@ impl Solver for PipeSolver {
         let mut new = Self::with(self.settings.clone(), self.grid);
         memory.ensure(self.grid.matches(terrain.grid()), "the land is another")?;
         if memory.count()? != 0 {
-            new.seen = (terrain.id.get(), memory.count()?);
+            let revision = memory.count()?;
+            new.cursor = TerrainCursor::restored(terrain, LayerGroup::Water, revision)
+                .ok_or_else(|| memory.fault("it knows water newer than the terrain's"))?;
             new.pace = memory.real()? as f32;
             let fits = new.pace >= 0.0 && new.pace.is_finite();
             memory.ensure(fits, "the pace is none")?;
@@ -218,7 +223,7 @@ impl PipeSolver {
         Self {
             settings,
             grid,
-            seen: (0, 0),
+            cursor: TerrainCursor::default(),
             tiles: vec![0; grid.tiles().element_product() as usize],
             pace: 0.0,
             lost: 0.0,
@@ -239,13 +244,13 @@ impl PipeSolver {
 
     /// Takes in what others did to the water.
     fn look(&mut self, terrain: &Terrain) {
-        if self.seen.0 != terrain.id.get() {
-            self.seen = (terrain.id.get(), 0);
+        let changes = self.cursor.changes(terrain).shift_as_replaced();
+        if changes.replaced() {
             self.tiles.fill(0);
             self.pace = fastest(terrain);
         }
         let mut deepest = 0u32;
-        for tile in terrain.water_tiles_changed_since(self.seen.1) {
+        for tile in changes.water() {
             let (columns, rows) = terrain.grid().tile_cells(tile);
             let number = (tile.y * terrain.grid().tiles().x + tile.x) as usize;
             let mut state = 0;

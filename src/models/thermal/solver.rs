@@ -10,7 +10,7 @@ use super::Thermal;
 use crate::{
     models::{Solver, least, most, rows::Rows},
     parallel::Workers,
-    terrain::{Grid, Layer, SettingsError, TILE, Terrain, add_exactly},
+    terrain::{Grid, Layer, LayerGroup, SettingsError, TILE, Terrain, TerrainCursor, add_exactly},
 };
 use multiversion::multiversion;
 
@@ -34,7 +34,7 @@ pub struct ThermalSolver {
     settings: Thermal,
     grid: Grid,
     /// Deepest soil (m) of a terrain at a revision, known from the last pass.
-    deepest: Option<(u64, u64, f32)>,
+    deepest: Option<(TerrainCursor, f32)>,
 }
 
 /// Constants of one pass.
@@ -85,9 +85,9 @@ impl Solver for ThermalSolver {
         }
         let (passes, pass) = self.plan(dt);
         for _ in 0..passes {
-            let known = (terrain.id.get(), terrain.revision());
+            let same = |cursor: TerrainCursor| !cursor.peek(terrain).changed(LayerGroup::Ground);
             let deepest = match self.deepest {
-                Some((id, revision, deepest)) if (id, revision) == known => deepest,
+                Some((cursor, deepest)) if same(cursor) => deepest,
                 _ => deepest_of(&workers, terrain.soil()),
             };
             let rounder = ROUNDER * quantum(deepest);
@@ -175,7 +175,7 @@ impl ThermalSolver {
         }
         let deepest = results.iter().map(|result| result.deepest);
         let deepest = deepest.fold(0.0, most);
-        self.deepest = Some((terrain.id.get(), terrain.revision(), deepest));
+        self.deepest = Some((TerrainCursor::at(terrain), deepest));
     }
 }
 

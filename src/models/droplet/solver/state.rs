@@ -7,7 +7,7 @@ use crate::{
         Solver,
         solver_state::{StateError, StateReader, StateWriter},
     },
-    terrain::Terrain,
+    terrain::{Terrain, TerrainCursor},
 };
 
 impl DropletSolver {
@@ -17,7 +17,7 @@ impl DropletSolver {
         memory.count(self.published_steps);
         memory.real(self.due);
         memory.count(self.drops_since_renewal as u64);
-        let knows = self.seen.0 == terrain.id.get();
+        let knows = self.cursor.is_at(terrain);
         memory.count(knows.into());
         if !knows {
             return memory.finish();
@@ -69,7 +69,7 @@ impl DropletSolver {
         terrain: &Terrain,
     ) -> Result<(), StateError> {
         // No revision: all of the ground is new to it.
-        self.seen = (terrain.id.get(), 0);
+        self.cursor = TerrainCursor::before(terrain);
         self.datum = memory.real()? as f32;
         self.lakes_hold_for = memory.count()? as usize;
         let size = (self.grid.width(), self.grid.height());
