@@ -25,7 +25,7 @@ pub mod terrain;
 #[cfg(feature = "render")]
 pub mod view;
 
-pub use plugin::ErosionPlugin;
+pub use plugin::{ErosionCorePlugin, ErosionPlugin, ErosionPlugins};
 pub use query::TerrainQuery;
 
 /// Everything that most users need.

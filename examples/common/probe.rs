@@ -72,7 +72,7 @@ pub fn paint_relief(world: &World, path: &Path) -> Result<(), String> {
         };
         let mut color = view.palette.color(&spot, view.overlay);
         let depth = terrain.water_depth(at.x, at.y);
-        if draws_water && depth > water.thinnest {
+        if draws_water && depth > water.min_depth {
             let seen = water.color(depth, terrain.suspended()[cell] / depth);
             // The sky in it, which a relief has no way to mirror.
             let sky = LinearRgba::rgb(0.015, 0.05, 0.09);

@@ -222,16 +222,16 @@ impl Palette {
         shade(color, (1.0 + vary * 0.16) * (1.0 - 0.35 * wet) * open)
     }
 
-    /// A measure of the water over grey land.
+    /// A measure of the water over gray land.
     fn measured(&self, base: LinearRgba, sample: &GroundSample, overlay: Overlay) -> LinearRgba {
         let range = self.range(overlay);
         let share = overlay.share(sample.measure, range);
         let there = ramp(sample.measure, 0.0, 0.002 * range);
-        grey(base).mix(&overlay.ramp(share), there)
+        gray(base).mix(&overlay.ramp(share), there)
     }
 
     fn change(&self, base: LinearRgba, sample: &GroundSample) -> LinearRgba {
-        let grey = grey(base);
+        let gray = gray(base);
         // Square root: thin veils are seen as well.
         let amount = (sample.change.abs() / self.overlay_range.max(1e-6))
             .min(1.0)
@@ -241,13 +241,13 @@ impl Palette {
         } else {
             LinearRgba::rgb(0.04, 0.16, 0.85)
         };
-        grey.mix(&tint, amount)
+        gray.mix(&tint, amount)
     }
 }
 
-fn grey(color: LinearRgba) -> LinearRgba {
-    let grey = color.luminance();
-    LinearRgba::rgb(grey, grey, grey)
+fn gray(color: LinearRgba) -> LinearRgba {
+    let gray = color.luminance();
+    LinearRgba::rgb(gray, gray, gray)
 }
 
 fn shade(color: LinearRgba, factor: f32) -> LinearRgba {

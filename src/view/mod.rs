@@ -1,12 +1,13 @@
-//! What people see: the terrain as ordinary meshes (feature `render`).
+//! Draws the terrain as ordinary meshes (feature `render`).
 //!
 //! The ground is drawn by one entity a chunk of 64 × 64 quads, marked
 //! [`TerrainChunk`], with a `Mesh3d` and, at first, a [`GroundMaterial`] that
 //! shows the colors of [`TerrainView`]. Put any other material in its place
 //! (`Added<TerrainChunk>` finds new chunks, [`ground`] says what their vertices
-//! carry): the view only ever replaces their meshes. Vertices are cell centers; neighboring chunks share their
-//! border vertices and normals, so there are no cracks and no seams. Chunks far
-//! from every camera are drawn by fewer of their vertices; see [`Detail`].
+//! carry): the view only ever replaces their meshes. Vertices are cell centers;
+//! neighboring chunks share their border vertices and normals, so there are no
+//! cracks and no seams. Chunks far from every camera are drawn by fewer of their
+//! vertices; see [`Detail`].
 //!
 //! Water and lava are drawn by entities of their own; see [`water`] and [`lava`].
 //! Where they meet, steam rises; see [`SteamView`].

@@ -18,6 +18,7 @@ use crate::schedule::ErosionSystems;
 use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
 
 /// Draws the terrain. [`ErosionPlugin`](crate::ErosionPlugin) adds it.
+#[derive(Clone, Debug)]
 pub struct TerrainViewPlugin {
     /// The schedule that [`ErosionSystems`] run in.
     pub schedule: InternedScheduleLabel,

@@ -6,7 +6,7 @@
 #import bevy_erode::gpu::state::{constants, FILM, index}
 #import bevy_erode::gpu::view::chunks::{Chunk, is_changed}
 #import bevy_erode::gpu::view::streams::stream_at
-#import bevy_erode::view::colors::{Palette, Spot, hollow, paint, ramp, variation, wetness}
+#import bevy_erode::view::colors::{Palette, GroundSample, hollow, paint, ramp, variation, wetness}
 
 struct Look {
     // Where things lie in a vertex, and how long it is. units: words
@@ -109,7 +109,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let normal = normalize(vec3(-slope.x, 1.0, -slope.y));
     let here = index(cell);
     let change = ground - before[here];
-    var spot: Spot;
+    var spot: GroundSample;
     let vary = variation(vec2<f32>(cell) * l);
     spot.blotch = vary.x;
     spot.bars = vary.y;

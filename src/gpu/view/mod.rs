@@ -181,7 +181,7 @@ fn plan_painting(
         ..look_of(&view, &state)
     };
     let water_look = WaterLook {
-        thinnest: water_view.thinnest,
+        thinnest: water_view.min_depth,
         rivers: canvas.rivers,
         ..WaterLook::default()
     };

@@ -2,7 +2,7 @@
 
 use super::{
     ChunkDetail, Detail,
-    choose::{ChunkBox, LevelChoice, Viewpoint},
+    level_choice::{ChunkBox, LevelChoice, Viewpoint},
 };
 use crate::{
     parallel::Workers,

@@ -10,12 +10,12 @@
 //! between far vertices needs a rule of its own for each level; a vertex goes by
 //! that of the coarsest chunk that it belongs to, so all of them agree.
 
-mod choose;
-mod lattice;
+mod level_choice;
 mod levels;
+mod vertex_grid;
 
-pub(super) use lattice::Lattice;
 pub(super) use levels::{Levels, choose_levels};
+pub(super) use vertex_grid::VertexGrid;
 
 use bevy::prelude::*;
 

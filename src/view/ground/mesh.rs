@@ -6,16 +6,16 @@ use crate::{
     view::{
         ChunkDetail, TerrainView,
         colors::{GroundSample, Variation, hollow, wetness},
-        detail::Lattice,
+        detail::VertexGrid,
+        dynamic_mesh::triangle_mesh,
         surface::{Cells, CopiedCells, LiveCells, Planes},
         water::Water,
     },
 };
 use bevy::{
-    asset::RenderAssetUsages,
     camera::primitives::Aabb,
     math::*,
-    mesh::{Indices, Mesh, PrimitiveTopology},
+    mesh::{Indices, Mesh},
 };
 use std::sync::{Arc, OnceLock};
 
@@ -117,7 +117,7 @@ pub(super) fn wetness_hash(terrain: &Terrain, chunk: UVec2, detail: ChunkDetail)
     let grid = terrain.grid();
     let (first, last) = grid.chunk_cells(chunk);
     let mut hash = FNV_OFFSET;
-    Lattice::new(last - first, detail).each_vertex(|place, _| {
+    VertexGrid::new(last - first, detail).each_vertex(|place, _| {
         let at = first + place;
         hash = hash_wetness(hash, terrain.water_depth(at.x, at.y));
     });
@@ -179,7 +179,7 @@ pub struct GroundChunkCopy {
     number: usize,
     quads: UVec2,
     grid: Grid,
-    lattice: Lattice,
+    vertices: VertexGrid,
     /// Draws the land as it was.
     before: bool,
     /// The cells of a chunk that is drawn in full, or nearly so.
@@ -219,7 +219,7 @@ impl GroundChunkCopy {
     ) -> Self {
         let grid = *terrain.grid();
         let (first, last) = grid.chunk_cells(chunk);
-        let lattice = Lattice::new(last - first, detail);
+        let vertices = VertexGrid::new(last - first, detail);
         // Any water counts: the thinnest film darkens the ground.
         let live = LiveCells::<Water>::new(terrain, f32::NEG_INFINITY)
             .with_ground_of(view.before.then_some(baseline));
@@ -232,15 +232,15 @@ impl GroundChunkCopy {
             .then(|| CopiedCells::copy(&live, (first, last), RING, planes));
         let mut points = Vec::new();
         if cells.is_none() {
-            points.reserve(lattice.capacity());
-            lattice.each_vertex(|place, _| {
+            points.reserve(vertices.capacity());
+            vertices.each_vertex(|place, _| {
                 let at = first + place;
                 points.push(Point::new(&live, at, grid.size() - 1, grid.cell_size()));
             });
         }
         let mut measures = Vec::new();
         if view.overlay.shows_water() {
-            lattice.each_vertex(|place, _| {
+            vertices.each_vertex(|place, _| {
                 let at = first + place;
                 measures.push(view.overlay.measure(terrain, at.x, at.y));
             });
@@ -250,7 +250,7 @@ impl GroundChunkCopy {
             number: (chunk.y * grid.chunks().x + chunk.x) as usize,
             quads: last - first,
             grid,
-            lattice,
+            vertices,
             before: view.before,
             cells,
             points,
@@ -265,7 +265,7 @@ impl GroundChunkCopy {
     fn each_point(&self, mut visit: impl FnMut(UVec2, Point)) {
         let (end, l) = (self.grid.size() - 1, self.grid.cell_size());
         let mut points = self.points.iter();
-        self.lattice.each_vertex(|place, _| {
+        self.vertices.each_vertex(|place, _| {
             let point = match &self.cells {
                 Some(cells) => Point::new(cells, self.first + place, end, l),
                 None => points.next().copied().unwrap_or_default(),
@@ -311,7 +311,7 @@ impl GroundChunkCopy {
 
     /// Builds the mesh and its bounds, in the colors of a view.
     pub fn build(&self, view: &TerrainView) -> (Mesh, Aabb) {
-        let count = self.lattice.capacity();
+        let count = self.vertices.capacity();
         let mut positions = Vec::with_capacity(count);
         let mut normals = Vec::with_capacity(count);
         let mut uvs = Vec::with_capacity(count);
@@ -355,18 +355,13 @@ impl GroundChunkCopy {
             Vec3::new(extent.x, highest, extent.y),
         );
         let mut indices = Vec::with_capacity(count * 6);
-        self.lattice
+        self.vertices
             .each_patch(|triangles| indices.extend(triangles.iter().flatten()));
-        let mesh = Mesh::new(
-            PrimitiveTopology::TriangleList,
-            RenderAssetUsages::default(),
-        )
-        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, uvs)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_UV_1, layers)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors)
-        .with_inserted_indices(Indices::U16(indices));
+        let mesh = triangle_mesh(positions, Indices::U16(indices))
+            .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
+            .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, uvs)
+            .with_inserted_attribute(Mesh::ATTRIBUTE_UV_1, layers)
+            .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors);
         (mesh, bounds)
     }
 }

@@ -97,7 +97,7 @@ impl SurfaceLayer for Lava {
     }
 
     fn mesh_settings(settings: &LavaView, view: &TerrainView) -> LiquidMeshSettings {
-        LiquidMeshSettings::new(view, settings.visible, settings.thinnest)
+        LiquidMeshSettings::new(view, settings.visible, settings.min_depth)
     }
 
     fn is_in(settings: &LiquidMeshSettings, terrain: &Terrain, first: UVec2, last: UVec2) -> bool {

@@ -55,7 +55,7 @@ pub struct LavaView {
     /// Size of the plates of crust. units: m
     pub plate_size: f32,
     /// Thinner lava is not drawn. units: m
-    pub thinnest: f32,
+    pub min_depth: f32,
 }
 
 impl Default for LavaView {
@@ -67,7 +67,7 @@ impl Default for LavaView {
             bright: LinearRgba::rgb(1.25, 0.34, 0.015),
             glow: 1.0,
             plate_size: 5.0,
-            thinnest: 1e-3,
+            min_depth: 1e-3,
         }
     }
 }

@@ -8,16 +8,16 @@ use crate::{
     terrain::{Grid, Terrain},
     view::{
         ChunkDetail,
-        detail::Lattice,
+        detail::VertexGrid,
+        dynamic_mesh::triangle_mesh,
         surface::{Cells, CopiedCells, LiveCells, Planes},
         water::Water,
     },
 };
 use bevy::{
-    asset::RenderAssetUsages,
     camera::primitives::Aabb,
     math::*,
-    mesh::{Indices, Mesh, PrimitiveTopology},
+    mesh::{Indices, Mesh},
 };
 
 /// Cells around a chunk that its full mesh depends on: normals need the level
@@ -38,7 +38,7 @@ pub struct LiquidChunkCopy {
     first: UVec2,
     quads: UVec2,
     grid: Grid,
-    lattice: Lattice,
+    vertices: VertexGrid,
     /// The cells of a chunk that is drawn in full.
     cells: Option<CopiedCells>,
     /// Vertices by the rules of coarser levels, in their order. They lie too
@@ -51,21 +51,21 @@ pub struct LiquidChunkCopy {
 
 impl LiquidChunkCopy {
     /// Copies what the mesh of a chunk's water needs at some level of detail, or
-    /// nothing if no water deeper than `thinnest` metres can be seen of it.
+    /// nothing if no water deeper than `min_depth` metres can be seen of it.
     pub fn of_water(
         terrain: &Terrain,
         chunk: UVec2,
-        thinnest: f32,
+        min_depth: f32,
         detail: ChunkDetail,
     ) -> Option<Self> {
-        Self::copy::<Water>(terrain, chunk, thinnest, detail)
+        Self::copy::<Water>(terrain, chunk, min_depth, detail)
     }
 
     /// The same of any liquid.
     pub(super) fn copy<Q: Liquid>(
         terrain: &Terrain,
         chunk: UVec2,
-        thinnest: f32,
+        min_depth: f32,
         detail: ChunkDetail,
     ) -> Option<Self> {
         let grid = *terrain.grid();
@@ -73,18 +73,18 @@ impl LiquidChunkCopy {
         // Most land is dry: a quick look at what any vertex could see.
         let from = first.saturating_sub(UVec2::splat(WIDEST_STREAM));
         let to = (last + WIDEST_STREAM).min(grid.size() - 1);
-        if !any_deeper::<Q>(terrain, from, to, thinnest) {
+        if !any_deeper::<Q>(terrain, from, to, min_depth) {
             return None;
         }
-        let lattice = Lattice::new(last - first, detail);
-        let live = LiveCells::<Q>::new(terrain, thinnest);
+        let vertices = VertexGrid::new(last - first, detail);
+        let live = LiveCells::<Q>::new(terrain, min_depth);
         let (mut coarse, mut is_wet) = (Vec::new(), false);
-        lattice.each_vertex(|place, level| {
+        vertices.each_vertex(|place, level| {
             let at = first + place;
             if level == 0 {
                 is_wet |= live.depth(at.x, at.y) > 0.0;
             } else {
-                let vertex = Rule::new(&grid, level, thinnest).vertex(&live, at);
+                let vertex = Rule::new(&grid, level, min_depth).vertex(&live, at);
                 is_wet |= vertex.is_wet;
                 coarse.push(vertex);
             }
@@ -93,7 +93,7 @@ impl LiquidChunkCopy {
             first,
             quads: last - first,
             grid,
-            lattice,
+            vertices,
             cells: (detail.level() == 0)
                 .then(|| CopiedCells::copy(&live, (first, last), RING, PLANES)),
             coarse,
@@ -105,15 +105,15 @@ impl LiquidChunkCopy {
     pub(super) fn covering<Q: Liquid>(
         terrain: &Terrain,
         chunk: UVec2,
-        thinnest: f32,
+        min_depth: f32,
         detail: ChunkDetail,
     ) -> Self {
         let grid = *terrain.grid();
         let (first, last) = grid.chunk_cells(chunk);
-        let lattice = Lattice::new(last - first, detail);
-        let live = LiveCells::<Q>::new(terrain, thinnest);
-        let mut coarse = Vec::with_capacity(lattice.capacity());
-        lattice.each_vertex(|place, _| {
+        let vertices = VertexGrid::new(last - first, detail);
+        let live = LiveCells::<Q>::new(terrain, min_depth);
+        let mut coarse = Vec::with_capacity(vertices.capacity());
+        vertices.each_vertex(|place, _| {
             let at = first + place;
             let depth = live.depth(at.x, at.y);
             coarse.push(Vertex {
@@ -127,7 +127,7 @@ impl LiquidChunkCopy {
             first,
             quads: last - first,
             grid,
-            lattice,
+            vertices,
             cells: None,
             coarse,
             covers_all: true,
@@ -136,7 +136,7 @@ impl LiquidChunkCopy {
 
     /// Builds the mesh and its bounds.
     pub fn build(&self) -> (Mesh, Aabb) {
-        let count = self.lattice.capacity();
+        let count = self.vertices.capacity();
         let mut positions = Vec::with_capacity(count);
         let mut normals = Vec::with_capacity(count);
         let mut loads = Vec::with_capacity(count);
@@ -145,7 +145,7 @@ impl LiquidChunkCopy {
         let l = self.grid.cell_size();
         let fine = Rule::new(&self.grid, 0, 0.0);
         let mut coarse = self.coarse.iter();
-        self.lattice.each_vertex(|place, level| {
+        self.vertices.each_vertex(|place, level| {
             let vertex = match &self.cells {
                 Some(cells) if level == 0 => fine.vertex(cells, self.first + place),
                 _ => coarse.next().copied().unwrap_or_default(),
@@ -159,7 +159,7 @@ impl LiquidChunkCopy {
         // Split as the ground's are: so the depth between vertices is that of
         // the surface over the ground.
         let mut indices: Vec<u16> = Vec::with_capacity(count * 6);
-        self.lattice.each_patch(|triangles| {
+        self.vertices.each_patch(|triangles| {
             let mut corners = triangles.iter().flatten();
             if self.covers_all || corners.any(|&i| is_wet[usize::from(i)]) {
                 indices.extend(triangles.iter().flatten());
@@ -173,15 +173,10 @@ impl LiquidChunkCopy {
             Vec3::new(0.0, lowest, 0.0),
             Vec3::new(extent.x, highest, extent.y),
         );
-        let mesh = Mesh::new(
-            PrimitiveTopology::TriangleList,
-            RenderAssetUsages::default(),
-        )
-        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, loads)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_UV_1, velocities)
-        .with_inserted_indices(Indices::U16(indices));
+        let mesh = triangle_mesh(positions, Indices::U16(indices))
+            .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
+            .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, loads)
+            .with_inserted_attribute(Mesh::ATTRIBUTE_UV_1, velocities);
         (mesh, bounds)
     }
 }

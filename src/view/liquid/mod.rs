@@ -36,27 +36,27 @@ pub(super) trait Liquid: Send + Sync + 'static {
 pub(super) struct LiquidMeshSettings {
     is_drawn: bool,
     /// Shallower liquid is not drawn. units: m
-    thinnest: f32,
+    min_depth: f32,
 }
 
 impl LiquidMeshSettings {
     /// A liquid is not drawn over an overlay, nor in the past.
-    pub fn new(view: &TerrainView, visible: bool, thinnest: f32) -> Self {
+    pub fn new(view: &TerrainView, visible: bool, min_depth: f32) -> Self {
         Self {
             is_drawn: visible && view.overlay == Overlay::None && !view.before,
-            thinnest,
+            min_depth,
         }
     }
 
     /// Whether there is anything to draw from one cell to another.
     pub fn is_in<Q: Liquid>(&self, terrain: &Terrain, first: UVec2, last: UVec2) -> bool {
-        self.is_drawn && any_deeper::<Q>(terrain, first, last, self.thinnest)
+        self.is_drawn && any_deeper::<Q>(terrain, first, last, self.min_depth)
     }
 
     /// Copies what the mesh of a chunk needs, if there is anything to draw.
     pub fn copy<Q: Liquid>(&self, source: &ChunkSource) -> Option<LiquidChunkCopy> {
         let (terrain, chunk) = (source.terrain, source.coord);
-        let copy = || LiquidChunkCopy::copy::<Q>(terrain, chunk, self.thinnest, source.detail);
+        let copy = || LiquidChunkCopy::copy::<Q>(terrain, chunk, self.min_depth, source.detail);
         self.is_drawn.then(copy).flatten()
     }
 
@@ -64,7 +64,7 @@ impl LiquidMeshSettings {
     /// if the liquid is no farther away than one.
     pub fn copy_covering<Q: Liquid>(&self, source: &ChunkSource) -> Option<LiquidChunkCopy> {
         let (terrain, chunk) = (source.terrain, source.coord);
-        let copy = || LiquidChunkCopy::covering::<Q>(terrain, chunk, self.thinnest, source.detail);
+        let copy = || LiquidChunkCopy::covering::<Q>(terrain, chunk, self.min_depth, source.detail);
         let is_near = self.is_drawn && self.is_near::<Q>(terrain, chunk);
         is_near.then(copy)
     }
@@ -75,18 +75,18 @@ impl LiquidMeshSettings {
         let (first, last) = grid.chunk_cells(chunk);
         let from = first.saturating_sub(UVec2::splat(TILE));
         let to = (last + TILE).min(grid.size() - 1);
-        any_deeper::<Q>(terrain, from, to, self.thinnest)
+        any_deeper::<Q>(terrain, from, to, self.min_depth)
     }
 }
 
-/// Whether a liquid from one cell to another is anywhere deeper than `thinnest`.
-fn any_deeper<Q: Liquid>(terrain: &Terrain, from: UVec2, to: UVec2, thinnest: f32) -> bool {
+/// Whether a liquid from one cell to another is anywhere deeper than `min_depth`.
+fn any_deeper<Q: Liquid>(terrain: &Terrain, from: UVec2, to: UVec2, min_depth: f32) -> bool {
     Q::is_present(terrain)
         && (from.y..=to.y).any(|y| {
             let depths = Q::depths(terrain, from.x..to.x + 1, y);
             // No early end within a row: so many are compared at once.
             depths
                 .iter()
-                .fold(false, |any, depth| any | (*depth > thinnest))
+                .fold(false, |any, depth| any | (*depth > min_depth))
         })
 }

@@ -19,7 +19,7 @@ const WIDEST: u32 = 31;
 pub(super) const WIDEST_STREAM: u32 = 4;
 
 /// Speeds between which water counts as running more and more. units: m/s
-const RUNS: (f32, f32) = (0.2, 0.8);
+const RUNNING: (f32, f32) = (0.2, 0.8);
 
 /// A vertex of the surface.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,7 +43,7 @@ pub(super) struct Rule {
     reach: u32,
     /// Cells to either side in which streams count; none at full resolution.
     stream: u32,
-    thinnest: f32,
+    min_depth: f32,
 }
 
 /// Sums over wet cells.
@@ -64,19 +64,19 @@ impl Wet {
 
     /// How much the water runs, 0 to 1.
     fn runs(&self) -> f32 {
-        ramp(self.mean(self.velocity.length()), RUNS.0, RUNS.1)
+        ramp(self.mean(self.velocity.length()), RUNNING.0, RUNNING.1)
     }
 }
 
 impl Rule {
     /// The rule of a level.
-    pub fn new(grid: &Grid, level: u8, thinnest: f32) -> Self {
+    pub fn new(grid: &Grid, level: u8, min_depth: f32) -> Self {
         Self {
             last: grid.size() - 1,
             cell_size: grid.cell_size(),
             reach: (1 << level).min(WIDEST),
             stream: ((1 << level) / 2).min(WIDEST_STREAM),
-            thinnest,
+            min_depth,
         }
     }
 
@@ -185,7 +185,7 @@ impl Rule {
         let wet = self.wet(cells, at, (self.stream, 1));
         let side = (2 * self.stream + 1) as f32;
         let depth = wet.depth / (side * side) * wet.runs();
-        (depth > self.thinnest).then(|| Vertex {
+        (depth > self.min_depth).then(|| Vertex {
             height: ground + depth,
             normal: self.normal(cells, at, wet.level / wet.count),
             depth,

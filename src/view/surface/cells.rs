@@ -28,17 +28,17 @@ pub(in crate::view) struct LiveCells<'a, Q> {
     /// The ground is drawn as it was.
     before: Option<&'a Baseline>,
     /// The liquid is seen where it is deeper.
-    thinnest: f32,
+    min_depth: f32,
     liquid: PhantomData<Q>,
 }
 
 impl<'a, Q: Liquid> LiveCells<'a, Q> {
-    /// The ground as it is, and the liquid where it is deeper than `thinnest`.
-    pub fn new(terrain: &'a Terrain, thinnest: f32) -> Self {
+    /// The ground as it is, and the liquid where it is deeper than `min_depth`.
+    pub fn new(terrain: &'a Terrain, min_depth: f32) -> Self {
         Self {
             terrain,
             before: None,
-            thinnest,
+            min_depth,
             liquid: PhantomData,
         }
     }
@@ -49,7 +49,7 @@ impl<'a, Q: Liquid> LiveCells<'a, Q> {
     }
 
     fn visible(&self, depth: f32) -> f32 {
-        if depth > self.thinnest { depth } else { 0.0 }
+        if depth > self.min_depth { depth } else { 0.0 }
     }
 }
 
@@ -160,7 +160,7 @@ impl CopiedCells {
             copied.depth.extend(visible);
             if let Some(load) = load {
                 let share = |(&depth, &load): (&f32, &f32)| {
-                    if depth > live.thinnest {
+                    if depth > live.min_depth {
                         load / depth
                     } else {
                         0.0
@@ -172,7 +172,7 @@ impl CopiedCells {
             }
             if moves {
                 let columns = (from.x..=to.x).zip(depths);
-                let velocity = columns.map(|(x, &depth)| match depth > live.thinnest {
+                let velocity = columns.map(|(x, &depth)| match depth > live.min_depth {
                     true => Q::velocity(terrain, x, y),
                     false => Vec2::ZERO,
                 });

@@ -1,7 +1,7 @@
 //! Which chunks changed since the view last looked.
 
 use super::ChunkSet;
-use crate::terrain::Terrain;
+use crate::terrain::{LayerGroup, Terrain, TerrainCursor};
 
 /// A change of the terrain that surfaces follow, with the chunks it concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,31 +17,11 @@ pub(in crate::view) enum Change {
     Lava,
 }
 
-/// The terrain that the view saw last, as it was then, and what is new.
+/// How much of the terrain the view has seen, and what was new at the last look.
 #[derive(Default)]
 pub(in crate::view) struct ChangedChunks {
-    seen: Seen,
+    seen: TerrainCursor,
     chunks: [ChunkSet; 4],
-}
-
-/// A terrain and its revisions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Seen {
-    terrain: u64,
-    ground: u64,
-    water: u64,
-    lava: u64,
-}
-
-impl Seen {
-    fn of(terrain: &Terrain) -> Self {
-        Self {
-            terrain: terrain.id.get(),
-            ground: terrain.revision(),
-            water: terrain.water_revision(),
-            lava: terrain.lava_revision(),
-        }
-    }
 }
 
 impl ChangedChunks {
@@ -49,30 +29,27 @@ impl ChangedChunks {
     /// time: then all of it is new, and no chunk is listed.
     pub fn look(&mut self, terrain: &Terrain) -> bool {
         self.chunks.iter_mut().for_each(ChunkSet::clear);
-        let seen = core::mem::replace(&mut self.seen, Seen::of(terrain));
-        if seen.terrain != self.seen.terrain {
+        let changes = self.seen.changes(terrain).shift_as_replaced();
+        if changes.replaced() {
             return true;
         }
         let grid = terrain.grid();
         let [ground, around, water, lava] = &mut self.chunks;
-        ground.extend(terrain.chunks_changed_since(seen.ground));
-        let tiles = terrain.tiles_changed_since(seen.ground);
-        around.extend(tiles.flat_map(|tile| grid.chunks_of_tile(tile)));
-        let tiles = terrain.water_tiles_changed_since(seen.water);
-        water.extend(tiles.flat_map(|tile| grid.chunks_of_tile(tile)));
-        let tiles = terrain.lava_tiles_changed_since(seen.lava);
-        lava.extend(tiles.flat_map(|tile| grid.chunks_of_tile(tile)));
+        ground.extend(changes.chunks(LayerGroup::Ground));
+        around.extend(changes.ground().flat_map(|tile| grid.chunks_of_tile(tile)));
+        water.extend(changes.water().flat_map(|tile| grid.chunks_of_tile(tile)));
+        lava.extend(changes.lava().flat_map(|tile| grid.chunks_of_tile(tile)));
         false
     }
 
     /// Whether the terrain is as it was at the last look.
     pub fn is_up_to_date(&self, terrain: &Terrain) -> bool {
-        self.seen == Seen::of(terrain)
+        self.seen.peek(terrain).is_empty()
     }
 
     /// Whether a terrain was seen at all.
     pub fn has_terrain(&self) -> bool {
-        self.seen != Seen::default()
+        self.seen != TerrainCursor::default()
     }
 
     /// The chunks that a change concerns.

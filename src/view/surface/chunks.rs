@@ -319,15 +319,18 @@ impl<L: SurfaceLayer> Surface for SurfaceChunks<L> {
     ) -> Option<Box<dyn BuildMeshes>> {
         let settings = self.settings.as_ref()?;
         let copy = |&number: &usize| {
+            let is_dirty = self.taken.dirty.contains(number);
+            if !is_dirty && !self.taken.affected.contains(number) {
+                return None;
+            }
             let drawn = self.chunks.get(number)?.as_ref();
             let drawn = drawn.filter(|chunk| chunk.mesh.is_some());
             let memory = drawn.map(|chunk| &chunk.memory);
             let is_affected = |source: &ChunkSource| {
-                self.taken.affected.contains(number)
-                    && memory.is_some_and(|memory| L::is_affected(source, settings, memory))
+                memory.is_some_and(|memory| L::is_affected(source, settings, memory))
             };
             let source = source(number);
-            if !self.taken.dirty.contains(number) && !is_affected(&source) {
+            if !is_dirty && !is_affected(&source) {
                 return None;
             }
             let copied = L::copy(&source, settings, memory);

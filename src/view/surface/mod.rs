@@ -11,6 +11,12 @@
 //! once when the last of them is ready: neighbors always show the same moment,
 //! and water and lava the same as the ground below them, so no crack opens
 //! between them.
+//!
+//! To add a layer, give it a folder with its settings, its marker, its material
+//! and its `SurfaceLayer`; name it in `TerrainViewPlugin` twice, as a
+//! [`SurfaceLayerPlugin`] and as [`update_layer`](rebuild::update_layer); and
+//! export its public types. If it follows a layer of the terrain that none does
+//! yet, [`Change`] needs a variant.
 
 mod cells;
 mod changes;
@@ -71,7 +77,7 @@ pub(super) trait SurfaceLayer: Send + Sync + 'static {
     /// The marker of a chunk.
     fn chunk(coord: UVec2) -> Self::Chunk;
 
-    /// Makes its shaders known.
+    /// Embeds its shaders as assets.
     fn embed_shaders(app: &mut App);
 
     /// What Bevy's material is set to below the extension.

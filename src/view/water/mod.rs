@@ -61,7 +61,7 @@ pub struct WaterView {
     pub ripple_size: f32,
     /// Shallower water is not drawn: rain would cover all land with a film.
     /// units: m
-    pub thinnest: f32,
+    pub min_depth: f32,
 }
 
 impl Default for WaterView {
@@ -78,7 +78,7 @@ impl Default for WaterView {
             foam_speed: 2.5,
             ripple_strength: 1.0,
             ripple_size: 6.0,
-            thinnest: 2e-3,
+            min_depth: 2e-3,
         }
     }
 }
@@ -88,7 +88,7 @@ impl WaterView {
     /// hides, by its depth in metres and its share of sediment. The material
     /// paints the same, and adds light, ripples and foam.
     pub fn color(&self, depth: f32, share: f32) -> LinearRgba {
-        if depth <= self.thinnest {
+        if depth <= self.min_depth {
             return LinearRgba::NONE;
         }
         let lengths = depth / self.clarity.max(1e-3);

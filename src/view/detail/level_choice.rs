@@ -5,22 +5,22 @@ use bevy::math::*;
 
 /// A level stays until the distance is past its threshold by this much, in
 /// levels: nothing flickers where a camera hovers on a threshold.
-const SLACK: f32 = 0.12;
+const HYSTERESIS: f32 = 0.12;
 
 /// Steps in which everything is made coarser, or finer again. units: levels
 const BIAS_STEP: f32 = 0.25;
 
 /// Everything is made finer again if it takes no more than this share of the
 /// triangles.
-const COMFORT: f32 = 0.9;
+const REFINE_BELOW: f32 = 0.9;
 
 /// A camera that moved less far than this is where it was. units: sides of a chunk
-const STILL: f32 = 1.0 / 64.0;
+const MIN_MOVE: f32 = 1.0 / 64.0;
 
 /// Half of Bevy's default field of view, as a slope.
 const DEFAULT_LENS: f32 = 0.414_213_56;
 
-/// A camera, as far as it matters here.
+/// The position and lens of a camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::view) struct Viewpoint {
     position: Vec3,
@@ -58,7 +58,7 @@ impl Viewpoint {
         Self { position, lens }
     }
 
-    /// Whether it is anywhere at all.
+    /// Whether all its numbers are finite.
     pub fn is_finite(&self) -> bool {
         let lens = match self.lens {
             Lens::Perspective(lens) => lens.is_finite(),
@@ -150,7 +150,7 @@ impl LevelChoice {
     pub fn stands(&self, viewpoints: &[Viewpoint], side: f32) -> bool {
         let pairs = || self.viewpoints.iter().zip(viewpoints);
         self.viewpoints.len() == viewpoints.len()
-            && pairs().all(|(a, b)| a.is_near(b, STILL * side))
+            && pairs().all(|(a, b)| a.is_near(b, MIN_MOVE * side))
     }
 
     /// Chooses anew, for chunks with a side of `side` metres.
@@ -191,7 +191,10 @@ impl LevelChoice {
                 let level = |exact: f32| exact.ceil().clamp(0.0, coarsest) as u8;
                 let exact = distance + bias;
                 let mut chosen = level(exact);
-                if !is_new && (level(exact - SLACK)..=level(exact + SLACK)).contains(&old[number]) {
+                if !is_new
+                    && (level(exact - HYSTERESIS)..=level(exact + HYSTERESIS))
+                        .contains(&old[number])
+                {
                     chosen = old[number];
                 }
                 triangles += chunk.triangles(chosen);
@@ -210,10 +213,10 @@ impl LevelChoice {
                 best = at(bias, &self.levels);
             }
         } else {
-            let comfortable = (budget as f32 * COMFORT) as u64;
+            let refine_below = (budget as f32 * REFINE_BELOW) as u64;
             while bias > 0.0 {
                 let finer = at(bias - BIAS_STEP, &self.levels);
-                if finer.1 > comfortable {
+                if finer.1 > refine_below {
                     break;
                 }
                 (bias, best) = (bias - BIAS_STEP, finer);

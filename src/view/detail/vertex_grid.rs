@@ -14,7 +14,7 @@ const NONE: u16 = u16::MAX;
 /// The vertices of a chunk at its level, edges thinned out as coarser
 /// neighbors ask for.
 #[derive(Clone, Debug)]
-pub(in crate::view) struct Lattice {
+pub(in crate::view) struct VertexGrid {
     detail: ChunkDetail,
     /// Cells, counted from the chunk's first, in which vertices lie.
     columns: Vec<u32>,
@@ -24,7 +24,7 @@ pub(in crate::view) struct Lattice {
 /// A vertex on a line: where it lies on it, and its number.
 type EdgeVertex = (u32, u16);
 
-impl Lattice {
+impl VertexGrid {
     /// Vertices of a chunk of this many cells between its first and its last.
     pub fn new(quads: UVec2, detail: ChunkDetail) -> Self {
         let line = |quads: u32| {
