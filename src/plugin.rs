@@ -23,8 +23,9 @@ use bevy::{
 /// Adds erosion to an app: all parts of [`ErosionPlugins`].
 ///
 /// Insert a [`Terrain`](crate::terrain::Terrain) and a model, such as
-/// [`Droplets`] or [`Thermal`], and the ground erodes. With feature `render` it
-/// is drawn too.
+/// [`Droplets`](crate::models::droplet::Droplets) or
+/// [`Thermal`](crate::models::thermal::Thermal), and the ground erodes. With
+/// feature `render` it is drawn too.
 ///
 /// To leave a part out, or to put your own in its place, add [`ErosionPlugins`]
 /// instead. In an app that has them already, this plugin warns and adds nothing.

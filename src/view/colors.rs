@@ -88,7 +88,7 @@ impl Variation {
     }
 }
 
-/// What the painter knows of a vertex.
+/// What the color of the ground at a vertex depends on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GroundSample {
     /// Natural variation of the place.

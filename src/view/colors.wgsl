@@ -18,7 +18,7 @@ struct Palette {
     deposit_cover: f32,
 }
 
-// What the painter knows of a place.
+// What the color of the ground at a place depends on.
 struct GroundSample {
     // Natural variation: 0 to 1, and a little beyond for what is finer than cells.
     blotch: f32,

@@ -14,7 +14,7 @@ use crate::terrain::Terrain;
 use bevy::{math::*, prelude::*};
 use core::any::Any;
 
-/// How far the drawn terrain has come.
+/// The chunks that draw the terrain, and how far their meshes are up to date.
 #[derive(Resource, Default)]
 pub struct TerrainViewState {
     /// Ground, water, lava: whatever is drawn in chunks.

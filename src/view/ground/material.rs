@@ -14,10 +14,10 @@ use bevy::{
     shader::ShaderRef,
 };
 
-/// What [`TerrainChunk`](super::TerrainChunk)s are drawn with at first.
+/// The default material of [`TerrainChunk`](super::TerrainChunk)s.
 pub type GroundMaterial = ExtendedMaterial<StandardMaterial, GroundExtension>;
 
-/// What the ground's shader is told; a [`TerrainView`] and the land it shows in
+/// Uniforms of the ground's shader: a [`TerrainView`] and the terrain it shows, in
 /// the layout of the GPU.
 #[derive(Asset, AsBindGroup, Reflect, Clone, Debug)]
 pub struct GroundExtension {

@@ -26,7 +26,7 @@ const LAST_COPIED: u8 = 1;
 /// Cells around a chunk that its mesh depends on: normals need the next one.
 const RING: u32 = 1;
 
-/// What the ground was when the view first saw it. It never changes, so a clone
+/// The ground as it was when the view first saw it. It never changes, so a clone
 /// shares it.
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
@@ -344,7 +344,7 @@ impl GroundChunkCopy {
                 measure: self.measures.get(colors.len()).copied().unwrap_or_default(),
             };
             let color = view.palette.color(&sample, view.overlay);
-            // What the ground's own material wants to know of the place.
+            // For the ground's own material.
             let open = (0.75 - 0.25 * sample.hollow) * (1.0 - wetness(sample.water));
             layers.push([sample.soil, sample.change]);
             colors.push([color.red, color.green, color.blue, open]);

@@ -1,15 +1,15 @@
 //! The ground: the chunks that draw it, and what they look like.
 //!
 //! Beside position, normal and `ATTRIBUTE_UV_0`, which is the place on the land
-//! from 0 to 1, the ground's meshes carry what a material wants to know:
+//! from 0 to 1, the ground's meshes carry what a material needs:
 //!
 //! | attribute | holds |
 //! |---|---|
 //! | `ATTRIBUTE_COLOR` | color by the [`Palette`](super::Palette) or the overlay; alpha is 0.75 on dry, even ground, up to 1 on crests, down to 0.5 in gullies, and falls to 0 below water |
 //! | `ATTRIBUTE_UV_1` | thickness of loose ground, m; change since the view first saw the land, m |
 //!
-//! A material of your own takes the place of [`GroundMaterial`]: insert it on the chunks
-//! and remove their `MeshMaterial3d<GroundMaterial>`.
+//! To use a material of your own instead of [`GroundMaterial`], insert it on the
+//! chunks and remove their `MeshMaterial3d<GroundMaterial>`.
 
 mod material;
 pub mod mesh;

@@ -10,10 +10,10 @@ use bevy::{
     shader::ShaderRef,
 };
 
-/// What [`LavaChunk`](super::LavaChunk)s are drawn with at first.
+/// The default material of [`LavaChunk`](super::LavaChunk)s.
 pub type LavaMaterial = ExtendedMaterial<StandardMaterial, LavaExtension>;
 
-/// What the lava's shader is told; a [`LavaView`] in the layout of the GPU.
+/// Uniforms of the lava's shader: a [`LavaView`] in the layout of the GPU.
 #[derive(Asset, AsBindGroup, Reflect, Clone, Debug)]
 pub struct LavaExtension {
     #[uniform(100)]
@@ -22,7 +22,7 @@ pub struct LavaExtension {
     dull: LinearRgba,
     #[uniform(100)]
     bright: LinearRgba,
-    /// Glow, size of the plates, nothing, nothing.
+    /// Glow, size of the plates; z and w are unused.
     #[uniform(100)]
     shape: Vec4,
 }

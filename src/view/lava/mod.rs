@@ -1,8 +1,7 @@
 //! The lava's surface: what it looks like, and the chunks that draw it.
 //!
-//! Wherever there is lava, an entity marked [`LavaChunk`] draws it, in chunks
-//! and by rules that are the water's: see [`water`](super::water). Its vertices
-//! carry:
+//! Wherever there is lava, an entity marked [`LavaChunk`] draws it, in the same
+//! way as water: see [`water`](super::water). Its vertices carry:
 //!
 //! | attribute | x | y |
 //! |---|---|---|
@@ -44,13 +43,13 @@ pub struct LavaChunk {
 pub struct LavaView {
     /// Whether lava is drawn at all.
     pub visible: bool,
-    /// The crust on it.
+    /// Color of its crust.
     pub crust: LinearRgba,
     /// Light of lava that is about to freeze, as a share of white in full sun.
     pub dull: LinearRgba,
     /// Light of the freshest lava, as a share of white in full sun.
     pub bright: LinearRgba,
-    /// How much brighter than that the whole glow is.
+    /// Factor on the brightness of the glow.
     pub glow: f32,
     /// Size of the plates of crust. units: m
     pub plate_size: f32,

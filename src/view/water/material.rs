@@ -11,10 +11,10 @@ use bevy::{
     shader::ShaderRef,
 };
 
-/// What [`WaterChunk`](super::WaterChunk)s are drawn with at first.
+/// The default material of [`WaterChunk`](super::WaterChunk)s.
 pub type WaterMaterial = ExtendedMaterial<StandardMaterial, WaterExtension>;
 
-/// What the water's shader is told; a [`WaterView`] in the layout of the GPU.
+/// Uniforms of the water's shader: a [`WaterView`] in the layout of the GPU.
 #[derive(Asset, AsBindGroup, Reflect, Clone, Debug)]
 pub struct WaterExtension {
     #[uniform(100)]
@@ -27,10 +27,10 @@ pub struct WaterExtension {
     foam: LinearRgba,
     #[uniform(100)]
     sky: LinearRgba,
-    /// Clarity, murk, foam speed, nothing.
+    /// Clarity, murk, foam speed; w is unused.
     #[uniform(100)]
     optics: Vec4,
-    /// Strength, size, how many sizes of them, nothing.
+    /// Strength, size, number of octaves; w is unused.
     #[uniform(100)]
     ripples: Vec4,
 }

@@ -2,7 +2,7 @@
 //!
 //! Wherever there is water, an entity marked [`WaterChunk`] draws it, 64 × 64
 //! quads like the ground's. Vertices are cell centers. Beside position and
-//! normal they carry what a water material wants to know:
+//! normal they carry what a water material needs:
 //!
 //! | attribute | x | y |
 //! |---|---|---|
@@ -32,26 +32,27 @@ pub struct WaterChunk {
 
 /// How water is drawn. Changing it repaints the water.
 ///
-/// Colors are linear RGB, as light would bring them back.
+/// Colors are linear RGB.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 pub struct WaterView {
     /// Whether water is drawn at all.
     pub visible: bool,
-    /// Clear water over a ground that is near.
+    /// Color of clear, shallow water.
     pub shallow: LinearRgba,
-    /// Clear water over a ground that is far below.
+    /// Color of clear, deep water.
     pub deep: LinearRgba,
-    /// Water full of sediment.
+    /// Color of water full of sediment.
     pub sediment: LinearRgba,
-    /// Foam on fast water.
+    /// Color of foam on fast water.
     pub foam: LinearRgba,
-    /// What water mirrors when seen from the side. Without an environment map
-    /// it is all there is of the sky.
+    /// Color of the sky that water reflects at grazing angles. Without an
+    /// environment map nothing else of the sky is reflected.
     pub sky: LinearRgba,
     /// Depth at which two thirds of the ground are hidden. units: m
     pub clarity: f32,
-    /// Share of sediment at which water is as brown as it gets.
+    /// Sediment, as a share of the water, at which water has nearly the color
+    /// [`sediment`](Self::sediment).
     pub murk: f32,
     /// Speed above which water foams. units: m/s
     pub foam_speed: f32,
