@@ -2,11 +2,11 @@
 
 #[cfg(feature = "io")]
 use crate::terrain::{SettingsError, in_range};
-use crate::terrain::{StandingVolumes, Terrain};
+use crate::terrain::{StandingVolumes, Terrain, TerrainCursor};
 use bevy::{
     diagnostic::{Diagnostic, DiagnosticPath, Diagnostics, RegisterDiagnostic},
     ecs::schedule::{InternedScheduleLabel, ScheduleLabel, SingleThreadedExecutor},
-    math::UVec2,
+    math::{IVec2, UVec2},
     platform::time::Instant,
     prelude::*,
 };
@@ -143,11 +143,11 @@ impl Erosion {
 
 /// Controls of `Time<Erosion>`.
 pub trait ErosionTime {
-    /// Stops erosion.
+    /// Pauses erosion.
     fn pause(&mut self);
-    /// Lets erosion go on.
+    /// Resumes erosion.
     fn unpause(&mut self);
-    /// Whether erosion stands still.
+    /// Whether erosion is paused.
     fn is_paused(&self) -> bool;
     /// Runs a number of steps although paused, in the next frame or, where the
     /// pace does not allow so many, the frames after it.
@@ -205,14 +205,40 @@ impl ErosionTime for Time<Erosion> {
     }
 }
 
-/// The ground changed: for vegetation, navigation and game code. Sent in
+/// The terrain changed: for vegetation, navigation and game code. Sent in
 /// [`ErosionSystems::Publish`], once a frame at most.
-#[derive(Message, Clone, Debug, PartialEq)]
+///
+/// Tiles are 64 × 64 cells, by column and row. To ask for changes at other times,
+/// keep a [`TerrainCursor`].
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_erode::prelude::*;
+///
+/// fn grow_grass(mut changes: MessageReader<TerrainChanged>) {
+///     for change in changes.read() {
+///         // Ground alone matters here; floods would be in `change.water`.
+///         for tile in &change.ground {
+///             println!("new grass on tile {tile}");
+///         }
+///     }
+/// }
+/// ```
+#[derive(Message, Clone, Debug, Default, PartialEq)]
 pub struct TerrainChanged {
-    /// The 64 × 64 tiles that changed.
-    pub tiles: Vec<UVec2>,
-    /// Whether this is another terrain than before, perhaps of another size.
+    /// Tiles whose ground changed: bedrock, soil or hardness.
+    pub ground: Vec<UVec2>,
+    /// Tiles whose water changed, or what it carries, rivers included.
+    pub water: Vec<UVec2>,
+    /// Tiles whose lava changed.
+    pub lava: Vec<UVec2>,
+    /// Whether this is another terrain than before, perhaps of another size. All
+    /// its tiles count as changed.
     pub replaced: bool,
+    /// By how many tiles the terrain's window moved over the world, if it did:
+    /// what is now at tile `t` was at tile `t + by`. The tiles above are those
+    /// after it moved. See [`Terrain::shift_tiles`].
+    pub shifted: Option<IVec2>,
 }
 
 /// Paths of the diagnostics that the plugin measures.
@@ -223,7 +249,7 @@ impl ErosionDiagnostics {
     pub const STEP_MS: DiagnosticPath = DiagnosticPath::const_new("erosion/step_ms");
     /// Steps run in the frame.
     pub const STEPS: DiagnosticPath = DiagnosticPath::const_new("erosion/steps_per_frame");
-    /// Tiles changed in the frame.
+    /// Tiles whose ground changed in the frame.
     pub const DIRTY_TILES: DiagnosticPath = DiagnosticPath::const_new("erosion/dirty_tiles");
     /// Solids that appeared or vanished, in proportion to all there are.
     pub const MASS_DRIFT: DiagnosticPath = DiagnosticPath::const_new("erosion/mass_drift");
@@ -244,13 +270,14 @@ const DRIFT_INTERVAL: u64 = 128;
 pub(crate) struct LastRun {
     /// Erosion time that models could not cover in their steps. units: s
     pub lost_by_models: f32,
-    /// The terrain mixes moments of the GPU's: its volumes say nothing.
+    /// Tiles of the terrain are of different steps of the GPU: their sum is no
+    /// volume of any one moment.
     pub mixes_moments: bool,
     steps: u32,
     took: Duration,
     behind: Duration,
-    /// Terrain and revision that were published.
-    published: (u64, u64),
+    /// What of the terrain was published.
+    published: TerrainCursor,
     drift_measured_at: u64,
     volumes: StandingVolumes,
 }
@@ -328,7 +355,7 @@ fn advance_erosion(world: &mut World) {
     }
     let budget = match pace {
         ErosionPace::Budget(ms) => Some(
-            // What is not a number allows nothing but the one step.
+            // NaN allows one step only.
             Duration::try_from_secs_f32((ms / 1000.0).clamp(0.0, 3600.0)).unwrap_or_default(),
         ),
         ErosionPace::StepsPerTick(_) => None,
@@ -372,8 +399,8 @@ fn advance_erosion(world: &mut World) {
     let mut behind = Duration::ZERO;
     if !due.is_zero() && present {
         let whole = due.as_nanos() / step_size.as_nanos().max(1);
-        let rest = due.as_nanos() % step_size.as_nanos().max(1);
-        time.context_mut().overstep = Duration::from_nanos(rest as u64);
+        let remainder = due.as_nanos() % step_size.as_nanos().max(1);
+        time.context_mut().overstep = Duration::from_nanos(remainder as u64);
         let missed = whole.saturating_sub(u128::from(ran - one_by_one)) as f64;
         behind = step_size.mul_f64(missed.min(1e6));
     }
@@ -411,19 +438,26 @@ fn publish_changes(
     let Some(terrain) = terrain else {
         return;
     };
-    let replaced = last.published.0 != terrain.id.get();
-    let since = if replaced { 0 } else { last.published.1 };
-    let tiles: Vec<UVec2> = terrain.tiles_changed_since(since).collect();
-    last.published = (terrain.id.get(), terrain.revision());
-    diagnostics.add_measurement(&ErosionDiagnostics::DIRTY_TILES, || tiles.len() as f64);
-    let due = replaced || time.steps() >= last.drift_measured_at + DRIFT_INTERVAL;
+    let news = last.published.changes(&terrain);
+    let change = TerrainChanged {
+        ground: news.ground().collect(),
+        water: news.water().collect(),
+        lava: news.lava().collect(),
+        replaced: news.replaced(),
+        shifted: news.shifted(),
+    };
+    let dirty = change.ground.len() as f64;
+    diagnostics.add_measurement(&ErosionDiagnostics::DIRTY_TILES, || dirty);
+    let due = change.replaced || time.steps() >= last.drift_measured_at + DRIFT_INTERVAL;
     if due && !last.mixes_moments {
         last.drift_measured_at = time.steps();
         diagnostics.add_measurement(&ErosionDiagnostics::MASS_DRIFT, || {
             last.volumes.ledger(&terrain).solids.drift_of_total()
         });
     }
-    if !tiles.is_empty() {
-        changes.write(TerrainChanged { tiles, replaced });
+    // A new revision may have no tiles.
+    let nothing = TerrainChanged::default();
+    if change != nothing {
+        changes.write(change);
     }
 }

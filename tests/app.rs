@@ -199,9 +199,11 @@ fn terrains_can_be_replaced_by_any_other() {
         let heard = &app.world().resource::<Heard>().0;
         assert!(heard[0].replaced, "{heard:?}");
         assert_eq!(
-            heard[0].tiles.len() as u32,
+            heard[0].ground.len() as u32,
             (size.x.div_ceil(64)) * size.y.div_ceil(64)
         );
+        assert_eq!(heard[0].ground, heard[0].water);
+        assert_eq!(heard[0].ground, heard[0].lava);
         assert!(heard[1..].iter().all(|change| !change.replaced));
         let drift = app
             .world()
@@ -216,6 +218,76 @@ fn terrains_can_be_replaced_by_any_other() {
     app.insert_resource(crate::hills(3));
     tick_app(&mut app, 2);
     assert!(app.world().resource::<Terrain>().ledger().solids.moved > 0.0);
+}
+
+#[test]
+fn changes_of_ground_water_and_lava_are_told_apart() {
+    let mut app = create_app();
+    app.init_resource::<Heard>()
+        .add_systems(Update, hear.after(ErosionSystems::Publish))
+        .insert_resource(crate::land(1, UVec2::new(130, 70), 2.0));
+    tick_app(&mut app, 2);
+    let heard = |app: &mut App| {
+        app.world_mut().resource_mut::<Heard>().0.clear();
+        tick_app(app, 1);
+        core::mem::take(&mut app.world_mut().resource_mut::<Heard>().0)
+    };
+    assert!(heard(&mut app).is_empty(), "nothing runs");
+    let last = vec![UVec2::new(2, 1)];
+    let at = |app: &App| {
+        app.world()
+            .resource::<Terrain>()
+            .grid()
+            .cell_center(129, 69)
+    };
+    let brush = Brush::circle(1.0);
+    let expected = [
+        TerrainEdit::raise(at(&app), brush),
+        TerrainEdit::add(Matter::Water, at(&app), brush),
+        TerrainEdit::add(Matter::Lava, at(&app), brush),
+    ];
+    for (kind, edit) in expected.into_iter().enumerate() {
+        app.world_mut().write_message(edit);
+        let mut change = TerrainChanged::default();
+        match kind {
+            0 => change.ground = last.clone(),
+            1 => change.water = last.clone(),
+            _ => change.lava = last.clone(),
+        }
+        assert_eq!(heard(&mut app), [change]);
+    }
+}
+
+#[test]
+fn erosion_goes_on_when_the_window_moves() {
+    let mut app = create_app();
+    app.init_resource::<Heard>()
+        .add_systems(Update, hear.after(ErosionSystems::Publish))
+        .insert_resource(crate::land(1, UVec2::new(200, 130), 2.0))
+        .insert_resource(Rain::mm_per_hour(500.0))
+        .insert_resource(Droplets::default())
+        .insert_resource(PipeModel::default())
+        .insert_resource(Thermal::default())
+        .insert_resource(TerrainMasks::all());
+    tick_app(&mut app, 20);
+    for by in [IVec2::X, IVec2::new(-1, 1)] {
+        let mut terrain = app.world_mut().resource_mut::<Terrain>();
+        terrain.shift_tiles(by, |new| new.edge).expect("valid");
+        let moved = terrain.ledger().solids.moved;
+        app.world_mut().resource_mut::<Heard>().0.clear();
+        tick_app(&mut app, 20);
+        let heard = &app.world().resource::<Heard>().0;
+        assert_eq!(heard[0].shifted, Some(by));
+        assert!(heard.iter().all(|change| !change.replaced));
+        assert!(heard[1..].iter().all(|change| change.shifted.is_none()));
+        let terrain = app.world().resource::<Terrain>();
+        let ledger = terrain.ledger();
+        assert!(ledger.solids.moved > moved, "models run on");
+        assert!(ledger.solids.drift_of_total().abs() < 1e-6, "{ledger:?}");
+        assert!(ledger.water.drift_of_total().abs() < 1e-6, "{ledger:?}");
+        let masks = app.world().resource::<TerrainMasks>();
+        assert_eq!(masks.grid(), Some(terrain.grid()));
+    }
 }
 
 #[test]

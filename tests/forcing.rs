@@ -1,7 +1,11 @@
 //! Rain, evaporation, springs and drains: right amounts, right places, right books.
 
 use bevy::{math::UVec2, prelude::*, tasks::TaskPoolBuilder, time::TimeUpdateStrategy};
-use bevy_erode::{parallel::Workers, prelude::*, terrain::WaterLedger};
+use bevy_erode::{
+    parallel::Workers,
+    prelude::*,
+    terrain::{LayerGroup, TerrainCursor, WaterLedger},
+};
 use core::time::Duration;
 
 const SIZE: UVec2 = UVec2::new(150, 131);
@@ -192,10 +196,10 @@ fn a_map_gives_the_proportions() {
     let mut corner = vec![0.0; weights.len()];
     corner[0] = 1e6;
     let mut terrain = plain();
-    let seen = terrain.water_revision();
+    let seen = TerrainCursor::at(&terrain);
     let rain = Rain::default().with_pattern(RainPattern::Map(corner));
     rain_for(rain, &mut terrain, 1, 1.0);
-    let changed: Vec<UVec2> = terrain.water_tiles_changed_since(seen).collect();
+    let changed: Vec<UVec2> = seen.peek(&terrain).water().collect();
     assert_eq!(changed, [UVec2::ZERO]);
 }
 
@@ -267,7 +271,7 @@ fn the_same_bits_on_1_2_3_and_8_threads() {
 fn evaporation_takes_no_more_than_there_is_and_leaves_the_mud() {
     let mut terrain = lakes();
     let before = terrain.ledger();
-    let ground = terrain.revision();
+    let seen = TerrainCursor::at(&terrain);
     let mut solver =
         EvaporationSolver::new(Evaporation::mm_per_hour(3600.0), terrain.grid()).expect("valid");
     // A millimetre each second.
@@ -286,7 +290,7 @@ fn evaporation_takes_no_more_than_there_is_and_leaves_the_mud() {
     let after = terrain.ledger();
     assert!(after.solids.soil > before.solids.soil);
     assert!(after.solids.suspended < before.solids.suspended);
-    assert!(terrain.tiles_changed_since(ground).count() > 0);
+    assert!(seen.peek(&terrain).ground().count() > 0);
     solver.step(&mut terrain, 1e9);
     assert!(terrain.water().iter().all(|&w| w == 0.0));
     let water = terrain.ledger().water;
@@ -294,10 +298,10 @@ fn evaporation_takes_no_more_than_there_is_and_leaves_the_mud() {
     assert!((water.evaporated - water.initial).abs() < 1e-9 * water.initial);
     assert_balanced(&terrain);
     // Dry land is left alone.
-    let (hash, seen) = (terrain.state_hash(), terrain.water_revision());
+    let (hash, seen) = (terrain.state_hash(), TerrainCursor::at(&terrain));
     solver.step(&mut terrain, 1.0);
     assert_eq!(terrain.state_hash(), hash);
-    assert_eq!(terrain.water_revision(), seen);
+    assert!(seen.peek(&terrain).is_empty());
 }
 
 #[test]
@@ -353,7 +357,7 @@ fn a_source_pours_exactly_its_discharge() {
                 .with_radius(radius)
                 .with_sediment(0.1);
             let before = terrain.ledger();
-            let seen = (terrain.revision(), terrain.water_revision());
+            let seen = TerrainCursor::at(&terrain);
             for _ in 0..100 {
                 let poured = source.pour(&mut terrain, Vec3::new(x, -5.0, z), DT);
                 assert!((poured.expect("on the land") - 20.0 / 64.0).abs() < 1e-6);
@@ -366,8 +370,9 @@ fn a_source_pours_exactly_its_discharge() {
             let mud = after.solids.suspended - before.solids.suspended;
             assert!((mud / (0.1 * volume) - 1.0).abs() < 1e-3, "{mud}");
             assert_balanced(&terrain);
-            assert_eq!(terrain.revision(), seen.0);
-            assert!(terrain.water_tiles_changed_since(seen.1).count() > 0);
+            let changes = seen.peek(&terrain);
+            assert!(!changes.changed(LayerGroup::Ground));
+            assert!(changes.water().count() > 0);
         }
     }
     // A small one stays in the cell that covers it.

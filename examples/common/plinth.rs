@@ -8,7 +8,7 @@ use bevy::{
     mesh::{Indices, PrimitiveTopology},
     prelude::*,
 };
-use bevy_erode::prelude::*;
+use bevy_erode::{prelude::*, terrain::TerrainCursor};
 
 /// How deep the block is below the lowest land, as a share of its longer side.
 const DEPTH: f32 = 0.05;
@@ -22,7 +22,7 @@ pub fn build(app: &mut App) {
 #[derive(Default)]
 struct Built {
     parts: Option<[(Entity, Handle<Mesh>); 2]>,
-    shown: Option<(u64, u64, UVec2, bool)>,
+    shown: Option<(TerrainCursor, bool)>,
 }
 
 fn raise_sides(
@@ -40,8 +40,7 @@ fn raise_sides(
         return;
     };
     let wet = view.overlay == Overlay::None && !view.before && water_view.visible;
-    let revisions = (terrain.revision(), terrain.water_revision());
-    let shown = Some((revisions.0, revisions.1, terrain.size(), wet));
+    let shown = Some((TerrainCursor::at(&terrain), wet));
     let is_new = built.shown != shown || view.is_changed();
     let parts = built.parts.get_or_insert_with(|| {
         let handles = [meshes.reserve_handle(), meshes.reserve_handle()];

@@ -412,7 +412,7 @@ impl GpuControl {
         let (Phase::Running(mirror) | Phase::Leaving(mirror)) = &mut self.phase else {
             return (DVec2::ZERO, false);
         };
-        if answer.ask.terrain != terrain.id.get() {
+        if !answer.ask.terrain.is_at(terrain) {
             return (DVec2::ZERO, false);
         }
         let news = mirror.take(answer, terrain);

@@ -10,7 +10,7 @@ use super::{
     job::{NotesLayout, TERMS},
     order::{Answer, Ask, Difference, TILES_PER_ASK, Upload},
 };
-use crate::terrain::{Grid, TILE, Terrain};
+use crate::terrain::{Grid, TILE, Terrain, TerrainCursor};
 use bevy::math::*;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -23,14 +23,13 @@ const CELL_WORDS: usize = 8;
 /// The mirror of a terrain on the GPU.
 #[derive(Debug)]
 pub(crate) struct Mirror {
-    terrain: u64,
+    /// How much of the terrain is in `known`.
+    cursor: TerrainCursor,
     grid: Grid,
     layout: NotesLayout,
     /// What the GPU is known or bound to have: the mirror as it was when it was
     /// last compared.
     known: Vec<Cell>,
-    /// Revisions of ground and water up to which `known` is the mirror.
-    seen: (u64, u64),
     /// Differences sent so far, and those that no answer knows of yet.
     sent: u64,
     under_way: VecDeque<(u64, BTreeMap<u32, Vec<Difference>>)>,
@@ -85,9 +84,8 @@ impl Mirror {
             pace,
         };
         let mirror = Self {
-            terrain: terrain.id.get(),
+            cursor: TerrainCursor::at(terrain),
             layout: NotesLayout::new(&grid),
-            seen: (terrain.revision(), terrain.water_revision()),
             sent: 0,
             under_way: VecDeque::new(),
             read_at: vec![step; grid.tiles().element_product() as usize],
@@ -109,7 +107,7 @@ impl Mirror {
 
     /// Whether it is the mirror of this terrain.
     pub fn is_of(&self, terrain: &Terrain) -> bool {
-        self.terrain == terrain.id.get()
+        self.cursor.is_at(terrain)
     }
 
     /// What the host changed since this was last asked for.
@@ -117,10 +115,10 @@ impl Mirror {
         let mut tiles: BTreeSet<u32> = BTreeSet::new();
         let wide = self.grid.tiles().x;
         let number = |tile: UVec2| tile.y * wide + tile.x;
-        tiles.extend(terrain.tiles_changed_since(self.seen.0).map(number));
+        let changes = self.cursor.changes(terrain);
+        tiles.extend(changes.ground().map(number));
         self.compare_hardness(terrain, &tiles);
-        tiles.extend(terrain.water_tiles_changed_since(self.seen.1).map(number));
-        self.seen = (terrain.revision(), terrain.water_revision());
+        tiles.extend(changes.water().map(number));
         let mut list = Vec::new();
         let mut by_tile = BTreeMap::new();
         for tile in tiles {
@@ -209,7 +207,7 @@ impl Mirror {
             self.asked.insert(*tile);
         }
         let ask = Ask {
-            terrain: self.terrain,
+            terrain: self.cursor,
             step,
             differences: self.sent,
             ..Ask::default()
@@ -288,7 +286,7 @@ impl Mirror {
         if !water.is_empty() {
             terrain.mark_water_tiles(water);
         }
-        self.seen = (terrain.revision(), terrain.water_revision());
+        self.cursor = TerrainCursor::at(terrain);
         news
     }
 

@@ -7,7 +7,7 @@ use crate::{
         shallow_water::WaterStep,
         thermal::Pass as ThermalPass,
     },
-    terrain::{Borders, Grid},
+    terrain::{Borders, Grid, TerrainCursor},
 };
 use bevy::{
     math::*,
@@ -93,8 +93,8 @@ impl Difference {
 /// What is to be read back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ask {
-    /// Which terrain it is of; answers of an older one are of no use.
-    pub terrain: u64,
+    /// Which terrain it is of, and where that was; other answers are ignored.
+    pub terrain: TerrainCursor,
     /// Steps that were ordered before it.
     pub step: u64,
     /// Differences that were sent before it.

@@ -9,8 +9,8 @@ use bevy::{math::*, prelude::*};
 use core::ops::Range;
 use std::collections::BTreeSet;
 
-/// Flow is taken as arrived within this share of what it follows, and within
-/// this much. units: –, m²/s
+/// Smoothed flow snaps to the flow within this share of it, or within this much.
+/// units: –, m²/s
 const ARRIVED: (f32, f32) = (1e-3, 1e-6);
 
 /// How masks follow the water.
@@ -41,15 +41,15 @@ impl Default for MaskSettings {
     }
 }
 
-/// The chosen masks of the terrain, a resource: insert it and they are kept up
+/// The enabled masks of the terrain, a resource: insert it and they are kept up
 /// to date. See the [module](super) for what each holds.
 #[derive(Resource, Debug, Default)]
 pub struct TerrainMasks {
     /// How masks follow the water.
     pub settings: MaskSettings,
-    chosen: [bool; 6],
+    enabled: [bool; 6],
     fields: [Vec<f32>; 6],
-    /// The ground when the masks first saw it, if wear or deposit are chosen.
+    /// The ground when the masks first saw it, if wear or deposit are enabled.
     baseline: Vec<f32>,
     cursor: TerrainCursor,
     grid: Option<Grid>,
@@ -76,12 +76,12 @@ pub(super) enum Scope {
 impl TerrainMasks {
     /// These masks.
     pub fn new(masks: impl IntoIterator<Item = Mask>) -> Self {
-        let mut chosen = [false; 6];
+        let mut enabled = [false; 6];
         for mask in masks {
-            chosen[mask.place()] = true;
+            enabled[mask.place()] = true;
         }
         Self {
-            chosen,
+            enabled,
             ..Self::default()
         }
     }
@@ -98,17 +98,17 @@ impl TerrainMasks {
         self
     }
 
-    /// Whether a mask is among the chosen.
-    pub fn has(&self, mask: Mask) -> bool {
-        self.chosen[mask.place()]
+    /// Whether a mask is kept up to date.
+    pub fn is_enabled(&self, mask: Mask) -> bool {
+        self.enabled[mask.place()]
     }
 
-    /// Keeps one more mask, or one less. The others go on as they were.
-    pub fn choose(&mut self, mask: Mask, kept: bool) {
-        if self.has(mask) == kept {
+    /// Turns a mask on or off. The others go on as they were.
+    pub fn set_enabled(&mut self, mask: Mask, enabled: bool) {
+        if self.is_enabled(mask) == enabled {
             return;
         }
-        self.chosen[mask.place()] = kept;
+        self.enabled[mask.place()] = enabled;
         self.fields[mask.place()] = Vec::new();
         if !self.counts_from_baseline() {
             self.baseline = Vec::new();
@@ -120,13 +120,13 @@ impl TerrainMasks {
         }
     }
 
-    /// Whether wear or deposit is among the chosen.
+    /// Whether wear or deposit is enabled.
     fn counts_from_baseline(&self) -> bool {
-        self.has(Mask::Wear) || self.has(Mask::Deposit)
+        self.is_enabled(Mask::Wear) || self.is_enabled(Mask::Deposit)
     }
 
-    /// A mask, row by row, in its [unit](Mask::unit). None if it is not among
-    /// the chosen, or there was no terrain yet.
+    /// A mask, row by row, in its [unit](Mask::unit). None if it is not
+    /// enabled, or there was no terrain yet.
     pub fn field(&self, mask: Mask) -> Option<&[f32]> {
         let field = &self.fields[mask.place()];
         (!field.is_empty()).then_some(field)
@@ -137,17 +137,17 @@ impl TerrainMasks {
         self.grid.as_ref()
     }
 
-    /// Takes the ground as it will be at the next update as that from which
-    /// wear and deposit count, and flow and wetness without their past.
+    /// Starts over at the next update: wear and deposit count from the ground as
+    /// it is then, and flow and wetness have no past.
     pub fn restart(&mut self) {
         self.cursor = TerrainCursor::default();
     }
 
-    /// Forgets the terrain.
+    /// Drops all fields, until there is a terrain again.
     pub fn clear(&mut self) {
         *self = Self {
             settings: self.settings,
-            chosen: self.chosen,
+            enabled: self.enabled,
             ..Self::default()
         };
     }
@@ -201,10 +201,10 @@ impl TerrainMasks {
         if any_new(true) {
             water = everything();
         }
-        // Nothing of what does not follow the water, or does, may be chosen.
+        // Masks of one kind only may be enabled.
         let wanted = |follows_water: bool| {
             let mut masks = Mask::ALL.into_iter();
-            masks.any(|mask| self.has(mask) && mask.follows_water() == follows_water)
+            masks.any(|mask| self.is_enabled(mask) && mask.follows_water() == follows_water)
         };
         let (with_ground, with_water) = (wanted(false), wanted(true));
         let follows_ground = with_ground && !ground.is_empty();
@@ -226,14 +226,14 @@ impl TerrainMasks {
         self.watched.len()
     }
 
-    /// Makes room for the chosen masks that have none, and tells which.
+    /// Allocates the enabled masks that have no field yet, and returns which.
     fn make_room(&mut self, terrain: &Terrain) -> [bool; 6] {
         if self.baseline.is_empty() && self.counts_from_baseline() {
             self.baseline = terrain.ground_heights();
         }
         let cells = terrain.grid().cells();
         Mask::ALL.map(|mask| {
-            let is_new = self.has(mask) && self.fields[mask.place()].is_empty();
+            let is_new = self.is_enabled(mask) && self.fields[mask.place()].is_empty();
             if is_new {
                 self.fields[mask.place()].resize(cells, 0.0);
             }
@@ -277,7 +277,7 @@ impl TerrainMasks {
         fill(grid, soil, tiles, 0, &depth);
         #[cfg(feature = "render")]
         for mask in [Mask::Wear, Mask::Deposit, Mask::SoilDepth, Mask::Slope] {
-            if self.has(mask) {
+            if self.is_enabled(mask) {
                 let fresh = &mut self.fresh[mask.place()];
                 match mask {
                     Mask::Slope => fresh.extend(with_neighbours(grid, tiles)),
@@ -287,12 +287,12 @@ impl TerrainMasks {
         }
     }
 
-    /// Follows flow and wetness for so many seconds; those without end leave
-    /// nothing of the past.
+    /// Updates flow and wetness for so many seconds; infinitely many leave nothing
+    /// of the past.
     fn follow_water(&mut self, terrain: &Terrain, tiles: &BTreeSet<usize>, seconds: [f32; 2]) {
         let grid = *terrain.grid();
         let settings = self.settings;
-        // What is no time at all, or no number, forgets at once.
+        // Times of zero, and NaN, follow at once.
         let share = match seconds[0].is_finite() {
             true => 1.0 - libm::expf(-seconds[0] / settings.memory.max(1e-6)),
             false => 1.0,
@@ -355,7 +355,7 @@ impl TerrainMasks {
         self.watched.extend(watched);
         #[cfg(feature = "render")]
         for mask in [Mask::Flow, Mask::Wetness] {
-            if self.has(mask) {
+            if self.is_enabled(mask) {
                 self.fresh[mask.place()].extend(tiles);
             }
         }
@@ -391,7 +391,7 @@ fn with_neighbours(grid: &Grid, tiles: &BTreeSet<usize>) -> BTreeSet<usize> {
 }
 
 /// Computes a field anew in some tiles and `margin` cells around each. A field
-/// that is not chosen is empty, and stays so.
+/// that is not enabled is empty, and stays so.
 fn fill(
     grid: &Grid,
     field: &mut [f32],

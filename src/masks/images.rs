@@ -16,7 +16,7 @@ const LARGEST_SIDE: u32 = 8192;
 /// speaks of.
 const USUAL_CELLS: f32 = 1024.0 * 1024.0;
 
-/// The images of the chosen masks.
+/// The images of the enabled masks.
 #[derive(Debug, Default)]
 pub(super) struct MaskImages {
     handles: [Option<Handle<Image>>; 6],
@@ -40,7 +40,7 @@ impl MaskImages {
 
 impl TerrainMasks {
     /// A mask as an image, a texel a cell; see the [module](super). None if it
-    /// is not among the chosen, as long as there is no terrain, and for lands
+    /// is not enabled, as long as there is no terrain, and for lands
     /// of more than 8192 cells along a side, which no texture holds.
     pub fn image(&self, mask: Mask) -> Option<Handle<Image>> {
         self.images.handles[mask.place()].clone()
@@ -53,7 +53,7 @@ pub(crate) fn paint_images(
     mut images: ResMut<Assets<Image>>,
     time: Res<Time<Real>>,
 ) {
-    // Who watches the fields should not be told of this.
+    // Change detection is for the fields, not for their images.
     let masks = masks.bypass_change_detection();
     let Some(grid) = masks.grid().copied() else {
         return;

@@ -38,7 +38,7 @@ fn follow_terrain(
 ) {
     let seconds = time.elapsed().saturating_sub(*last).as_secs_f32();
     *last = time.elapsed();
-    // Only told to have changed if they have.
+    // Flagged as changed only if they are.
     let quiet = masks.bypass_change_detection();
     let changed = match &terrain {
         Some(terrain) => quiet.update(terrain, seconds),

@@ -240,7 +240,7 @@ fn one_more_mask_leaves_the_others_as_they_are() {
     run(&mut terrain, &mut [&mut all, &mut some]);
     let before = terrain.ground_heights();
     for mask in [Mask::Deposit, Mask::Wetness, Mask::SoilDepth] {
-        some.choose(mask, true);
+        some.set_enabled(mask, true);
     }
     assert!(some.field(Mask::Wetness).is_none(), "not seen yet");
     run(&mut terrain, &mut [&mut all, &mut some]);
@@ -262,12 +262,12 @@ fn one_more_mask_leaves_the_others_as_they_are() {
     assert!(wet.iter().any(|wet| *wet > 0.9));
 
     // Away and back again: it begins anew, the others do not.
-    some.choose(Mask::Wear, false);
-    assert!(!some.has(Mask::Wear) && some.field(Mask::Wear).is_none());
-    some.choose(Mask::Deposit, false);
+    some.set_enabled(Mask::Wear, false);
+    assert!(!some.is_enabled(Mask::Wear) && some.field(Mask::Wear).is_none());
+    some.set_enabled(Mask::Deposit, false);
     some.update(&terrain, 0.05);
     all.update(&terrain, 0.05);
-    some.choose(Mask::Wear, true);
+    some.set_enabled(Mask::Wear, true);
     some.update(&terrain, 0.05);
     all.update(&terrain, 0.05);
     let wear = some.field(Mask::Wear).expect("chosen");

@@ -38,7 +38,7 @@ impl Default for MaskPreview {
 pub(super) fn show(ui: &mut Ui, world: &mut World) {
     let masks = world.get_resource::<TerrainMasks>();
     let settings = masks.map(|masks| masks.settings).unwrap_or_default();
-    let had = |mask| masks.is_some_and(|masks| masks.has(mask));
+    let had = |mask| masks.is_some_and(|masks| masks.is_enabled(mask));
     let mut wanted = Mask::ALL.map(had);
     let before = wanted;
     ui.horizontal_wrapped(|ui| {
@@ -57,7 +57,7 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
         let mut masks = world.get_resource_or_init::<TerrainMasks>();
         masks.settings = edited;
         for (mask, on) in Mask::ALL.into_iter().zip(wanted) {
-            masks.choose(mask, on);
+            masks.set_enabled(mask, on);
         }
     } else if edited != settings
         && let Some(mut masks) = world.get_resource_mut::<TerrainMasks>()
@@ -91,15 +91,15 @@ fn show_preview(ui: &mut Ui, world: &mut World, preview: &mut MaskPreview) {
     let Some(masks) = world.get_resource::<TerrainMasks>() else {
         return;
     };
-    if !masks.has(preview.mask)
-        && let Some(other) = Mask::ALL.into_iter().find(|mask| masks.has(*mask))
+    if !masks.is_enabled(preview.mask)
+        && let Some(other) = Mask::ALL.into_iter().find(|mask| masks.is_enabled(*mask))
     {
         preview.mask = other;
     }
     egui::ComboBox::from_label("pictured")
         .selected_text(preview.mask.name())
         .show_ui(ui, |ui| {
-            for mask in Mask::ALL.into_iter().filter(|mask| masks.has(*mask)) {
+            for mask in Mask::ALL.into_iter().filter(|mask| masks.is_enabled(*mask)) {
                 ui.selectable_value(&mut preview.mask, mask, mask.name());
             }
         });

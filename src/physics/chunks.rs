@@ -125,7 +125,7 @@ fn coord(number: usize, chunks: UVec2) -> UVec2 {
     UVec2::new(number as u32 % chunks.x, number as u32 / chunks.x)
 }
 
-/// Notes which chunks changed, and lays out anew when the terrain is another.
+/// Finds which chunks changed, and starts over on another grid.
 pub(super) fn follow_terrain<E: PhysicsEngine>(
     mut commands: Commands,
     terrain: Option<Res<Terrain>>,
@@ -166,7 +166,7 @@ pub(super) fn follow_terrain<E: PhysicsEngine>(
             state.want(wanted, count, &mut commands);
         }
     }
-    // Bodies must not stand on what is no more.
+    // Bodies must stand on the ground as it is now.
     #[cfg(feature = "gpu")]
     if let Some(read_back) = read_back.as_mut().filter(|_| follows_bodies) {
         let chunks = grid.chunks();
@@ -180,7 +180,8 @@ pub(super) fn follow_terrain<E: PhysicsEngine>(
 }
 
 impl<E: PhysicsEngine> TerrainColliderState<E> {
-    /// Drops what is wanted no more and lets wait what is wanted and not there.
+    /// Removes colliders that are no longer wanted, and queues those that are
+    /// wanted and missing.
     fn want(&mut self, wanted: Wanted, count: usize, commands: &mut Commands) {
         let old = core::mem::replace(&mut self.wanted, wanted);
         let in_the_way: Vec<usize> = old
@@ -222,7 +223,7 @@ pub(super) fn swap_colliders<E: PhysicsEngine>(
         collider,
     } in built
     {
-        // Wanted no more.
+        // No longer wanted.
         if !state.wanted.may_stay(number) {
             continue;
         }
@@ -233,8 +234,7 @@ pub(super) fn swap_colliders<E: PhysicsEngine>(
             Some(piece) => {
                 let old = core::mem::replace(&mut piece.collider, collider.clone());
                 let Ok(mut component) = colliders.get_mut(piece.entity) else {
-                    // The game has despawned it, as is its right: nothing stands
-                    // on what is not there.
+                    // The game has despawned it, as it may: no body stands on it.
                     continue;
                 };
                 *component = collider;

@@ -17,7 +17,7 @@ const ASIDE: f32 = 1.0 / 4096.0;
 ///
 /// Beside its own vertices it has two rings of its neighbours', a little below
 /// their ground. So no ray slips between two colliders by a rounding error, and
-/// nothing that slides meets an edge that is none: parry lets a triangle without
+/// nothing that slides catches on an internal edge: parry lets a triangle without
 /// a neighbour push sideways, in any direction. With one ring such triangles
 /// would still touch the border; with two they lie below the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]

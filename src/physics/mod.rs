@@ -94,7 +94,7 @@ impl Plugin for TerrainColliderPlugin {
     }
 }
 
-/// All engines' systems that note what changed.
+/// All engines' systems that find what changed.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct FollowTerrain;
 

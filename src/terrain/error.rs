@@ -1,7 +1,7 @@
-//! What can be wrong with a terrain's data, said so that a user can mend it.
+//! What can be wrong with a terrain's data: what, where, and what was expected.
 
 use super::{Layer, landform::LandformError};
-use bevy::math::UVec2;
+use bevy::math::{IVec2, UVec2};
 use thiserror::Error;
 
 /// Why a terrain could not be made or changed. Nothing was changed.
@@ -72,8 +72,31 @@ pub enum TerrainError {
         /// The terrain's size in cells.
         size: UVec2,
     },
-    /// A part of a saved terrain is not what it can have been.
-    #[error("the saved terrain's {0} cannot be")]
+    /// A layer was written that [`Terrain::write`](super::Terrain::write) was not
+    /// asked for.
+    #[error(
+        "layer `{0}` was not declared: pass it to `Terrain::write`, and list it in the \
+         solver's `WRITES`"
+    )]
+    UndeclaredLayer(Layer),
+    /// A terrain cannot be shifted so.
+    #[error(
+        "cannot shift a terrain of {} × {} cells by ({}, {}) tiles: {reason}",
+        size.x,
+        size.y,
+        by.x,
+        by.y
+    )]
+    Shift {
+        /// How far it was to be shifted. units: tiles
+        by: IVec2,
+        /// The terrain's size in cells.
+        size: UVec2,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// A part of a saved terrain is out of range, or does not fit the others.
+    #[error("invalid saved terrain: {0}")]
     Saved(&'static str),
     /// A landform's settings are wrong.
     #[error(transparent)]

@@ -8,6 +8,9 @@ use bevy::math::*;
 /// units: m
 pub const FILM: f32 = 1e-5;
 
+/// The largest discharge that is accepted from files and models. units: m²/s
+pub(crate) const MAX_DISCHARGE: f32 = 1e18;
+
 /// Discharge per metre of face. units: m²/s
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {

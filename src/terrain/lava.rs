@@ -6,7 +6,7 @@
 pub(crate) struct LavaPlanes {
     /// Thickness. units: m
     pub depth: Vec<f32>,
-    /// What is too small for `depth`, as with bedrock.
+    /// Low part of `depth`, as with bedrock.
     pub rest: Vec<f32>,
     /// Heat, 0 to `depth`; see [`Terrain::lava_heat`](super::Terrain::lava_heat).
     /// units: m
@@ -14,7 +14,7 @@ pub(crate) struct LavaPlanes {
 }
 
 impl LavaPlanes {
-    /// Room for lava.
+    /// No lava anywhere.
     pub fn none(cells: usize) -> Self {
         Self::fresh(vec![0.0; cells])
     }

@@ -98,7 +98,60 @@ pub struct Ledger {
     pub water: WaterLedger,
 }
 
+/// Where a model's solids went; see
+/// [`TerrainWrite::record_solids`](super::TerrainWrite::record_solids).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Reflect)]
+pub enum SolidsTerm {
+    /// Held by the model itself: [`SolidsLedger::carried`].
+    Carried,
+    /// Gone over the border: [`SolidsLedger::left`].
+    Left,
+    /// Lost by a method that does not conserve: [`SolidsLedger::lost`].
+    Lost,
+}
+
+/// Where a model's water went or came from; see
+/// [`TerrainWrite::record_water`](super::TerrainWrite::record_water).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Reflect)]
+pub enum WaterTerm {
+    /// Held by the model itself: [`WaterLedger::carried`].
+    Carried,
+    /// Gone into the air: [`WaterLedger::evaporated`].
+    Evaporated,
+    /// Taken by sinks: [`WaterLedger::drained`].
+    Drained,
+    /// Gone over the border: [`WaterLedger::left`].
+    Left,
+    /// Fallen as rain: [`WaterLedger::rained`].
+    Rained,
+    /// Poured by sources: [`WaterLedger::poured`].
+    Poured,
+    /// Come in from the sea: [`WaterLedger::sea_inflow`].
+    SeaInflow,
+    /// Lost by a method that does not conserve: [`WaterLedger::lost`].
+    Lost,
+}
+
+impl WaterTerm {
+    /// A volume under this term as one that goes: what comes in is negative.
+    pub(super) fn outward(self, volume: f64) -> f64 {
+        match self {
+            Self::Rained | Self::Poured | Self::SeaInflow => -volume,
+            _ => volume,
+        }
+    }
+}
+
 impl SolidsLedger {
+    /// Adds to a term.
+    pub(super) fn record(&mut self, term: SolidsTerm, volume: f64) {
+        *match term {
+            SolidsTerm::Carried => &mut self.carried,
+            SolidsTerm::Left => &mut self.left,
+            SolidsTerm::Lost => &mut self.lost,
+        } += volume;
+    }
+
     /// All terms.
     #[cfg(feature = "io")]
     pub(crate) fn terms(&self) -> [f64; 13] {
@@ -150,6 +203,20 @@ impl SolidsLedger {
 }
 
 impl WaterLedger {
+    /// Adds to a term.
+    pub(super) fn record(&mut self, term: WaterTerm, volume: f64) {
+        *match term {
+            WaterTerm::Carried => &mut self.carried,
+            WaterTerm::Evaporated => &mut self.evaporated,
+            WaterTerm::Drained => &mut self.drained,
+            WaterTerm::Left => &mut self.left,
+            WaterTerm::Rained => &mut self.rained,
+            WaterTerm::Poured => &mut self.poured,
+            WaterTerm::SeaInflow => &mut self.sea_inflow,
+            WaterTerm::Lost => &mut self.lost,
+        } += volume;
+    }
+
     /// All terms.
     #[cfg(feature = "io")]
     pub(crate) fn terms(&self) -> [f64; 12] {

@@ -23,22 +23,26 @@ mod shift;
 mod stream;
 mod tiles;
 mod volumes;
+mod write;
 
 pub use borders::{Border, Borders};
 pub use cursor::{LayerGroup, TerrainChanges, TerrainCursor};
 pub(crate) use error::in_range;
 pub use error::{SettingsError, TerrainError};
+pub(crate) use flow::MAX_DISCHARGE;
 pub use flow::{FILM, Flow};
 pub use grid::{Grid, TILE};
 pub use landform::Landform;
 pub(crate) use lava::LavaPlanes;
-pub use ledger::{Ledger, SolidsLedger, WaterLedger};
+pub use ledger::{Ledger, SolidsLedger, SolidsTerm, WaterLedger, WaterTerm};
 pub use raycast::TerrainHit;
 pub use sample::{GroundPoint, WaterPoint};
+pub use shift::{CellLayers, IncomingCell, ShiftVolumes};
 #[cfg(all(feature = "gpu", feature = "render"))]
 pub(crate) use stream::StreamMap;
 pub(crate) use stream::StreamPatch;
 pub(crate) use volumes::StandingVolumes;
+pub use write::{FlowMut, LayerSlice, TerrainLayers, TerrainWrite};
 #[cfg(feature = "io")]
 pub(crate) use {hash::StateHash, saved::TerrainParts};
 
@@ -81,6 +85,16 @@ impl core::fmt::Display for Layer {
 }
 
 impl Layer {
+    /// All layers.
+    pub const ALL: [Self; 6] = [
+        Self::Bedrock,
+        Self::Soil,
+        Self::Water,
+        Self::Suspended,
+        Self::Hardness,
+        Self::Lava,
+    ];
+
     /// What a value of this layer may be: lowest, highest, in words.
     fn range(self) -> (f32, f32, &'static str) {
         match self {
@@ -122,13 +136,13 @@ pub struct Terrain {
     pub(crate) id: TerrainId,
     grid: Grid,
     bedrock: Vec<f32>,
-    /// What is too small for `bedrock`'s `f32` at its elevation: the low part
-    /// of a two-float sum, so that erosion neither loses mass nor stalls at
+    /// Low part of bedrock: what is too small for its `f32` at its elevation, the
+    /// second number of a two-float sum, so that erosion neither loses mass nor stalls at
     /// altitude (at 3000 m one ulp is a quarter of a millimetre).
     bedrock_rest: Vec<f32>,
     soil: Vec<f32>,
     water: Vec<f32>,
-    /// What is too small for `water`, as with bedrock: drizzle on a deep lake.
+    /// Low part of water, as with bedrock: drizzle on a deep lake.
     water_rest: Vec<f32>,
     suspended: Vec<f32>,
     hardness: Option<Vec<f32>>,
@@ -210,7 +224,7 @@ impl Terrain {
             grid,
         };
         terrain.datum = lowest(&terrain.bedrock);
-        terrain.open_books();
+        terrain.start_ledger();
         Ok(terrain)
     }
 
@@ -239,7 +253,7 @@ impl Terrain {
     pub fn with_origin(mut self, origin: Vec3) -> Result<Self, TerrainError> {
         self.grid = self.grid.with_origin(origin)?;
         self.window = Window::at(origin);
-        // Whoever knew the terrain at its old place must look again.
+        // At another place it is another terrain to all that follow it.
         self.id = TerrainId::new();
         Ok(self)
     }
@@ -247,7 +261,7 @@ impl Terrain {
     /// Starts with these values of a layer.
     pub fn with_layer(mut self, layer: Layer, values: Vec<f32>) -> Result<Self, TerrainError> {
         self.replace_layer(layer, values)?;
-        self.open_books();
+        self.start_ledger();
         Ok(self)
     }
 
@@ -345,7 +359,7 @@ impl Terrain {
         layers.map(|(bedrock, soil)| bedrock + soil).collect()
     }
 
-    /// Replaces a whole layer. The difference is booked as added by edits.
+    /// Replaces a whole layer. The difference is recorded as added by edits.
     pub fn set_layer(&mut self, layer: Layer, values: Vec<f32>) -> Result<(), TerrainError> {
         let before = self.standing();
         self.replace_layer(layer, values)?;
@@ -358,6 +372,12 @@ impl Terrain {
     /// Takes the hardness map away.
     pub fn remove_hardness(&mut self) {
         self.hardness = None;
+    }
+
+    /// The number of the newest change of water or of what it carries.
+    #[cfg(feature = "render")]
+    pub(crate) fn water_revision(&self) -> u64 {
+        self.water_tiles.current()
     }
 
     /// The newest change of the water on a chunk's vertices.
@@ -387,49 +407,6 @@ impl Terrain {
     /// units: tiles
     fn window_tiles(&self) -> IVec2 {
         self.window.moved
-    }
-
-    /// The number of the newest change; see [`tiles_changed_since`](Self::tiles_changed_since).
-    pub fn revision(&self) -> u64 {
-        self.tiles.current()
-    }
-
-    /// The 64 × 64 tiles that changed after a revision; 0 gives all tiles.
-    pub fn tiles_changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + '_ {
-        self.tiles.changed_since(revision)
-    }
-
-    /// The chunks, by row-major number, whose ground, or that just beyond their
-    /// border, changed after a revision. Some may come more than once.
-    pub fn chunks_changed_since(&self, revision: u64) -> impl Iterator<Item = usize> + '_ {
-        self.tiles
-            .chunks_changed_since(revision, self.grid.chunks())
-    }
-
-    /// The same for lava, after one of [its revisions](Self::lava_revision).
-    pub fn lava_chunks_changed_since(&self, revision: u64) -> impl Iterator<Item = usize> + '_ {
-        let chunks = self.grid.chunks();
-        self.lava_tiles.chunks_changed_since(revision, chunks)
-    }
-
-    /// The number of the newest change of water or of what it carries.
-    pub fn water_revision(&self) -> u64 {
-        self.water_tiles.current()
-    }
-
-    /// The 64 × 64 tiles whose water changed after a revision; 0 gives all tiles.
-    pub fn water_tiles_changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + '_ {
-        self.water_tiles.changed_since(revision)
-    }
-
-    /// The number of the newest change of lava.
-    pub fn lava_revision(&self) -> u64 {
-        self.lava_tiles.current()
-    }
-
-    /// The 64 × 64 tiles whose lava changed after a revision; 0 gives all tiles.
-    pub fn lava_tiles_changed_since(&self, revision: u64) -> impl Iterator<Item = UVec2> + '_ {
-        self.lava_tiles.changed_since(revision)
     }
 
     /// Every volume of rock and water, in m³.
@@ -482,7 +459,7 @@ impl Terrain {
         hash.finish()
     }
 
-    /// Ground of a cell above the datum, with bedrock's rest.
+    /// Ground of a cell above the datum, with bedrock's low part.
     #[inline]
     pub(crate) fn relative_ground(&self, index: usize) -> f32 {
         relative_ground(
@@ -526,7 +503,7 @@ impl Terrain {
         self.hardness.get_or_insert_with(|| vec![0.0; cells])
     }
 
-    /// Bedrock with its rest, and soil, of a cell.
+    /// Bedrock with its low part, and soil, of a cell.
     pub(crate) fn ground_parts(&self, index: usize) -> (f32, f32, f32) {
         (
             self.bedrock[index],
@@ -535,7 +512,7 @@ impl Terrain {
         )
     }
 
-    /// Water with its rest, and what it carries, of a cell.
+    /// Water with its low part, and what it carries, of a cell.
     pub(crate) fn water_parts(&self, index: usize) -> (f32, f32, f32) {
         (
             self.water[index],
@@ -544,7 +521,7 @@ impl Terrain {
         )
     }
 
-    /// Lava with its rest, and its heat, of a cell.
+    /// Lava with its low part, and its heat, of a cell.
     pub(crate) fn lava_parts(&self, index: usize) -> (f32, f32, f32) {
         let parts = self
             .lava_planes()
@@ -552,7 +529,7 @@ impl Terrain {
         parts.unwrap_or_default().into()
     }
 
-    /// Lava, its rest and its heat, if there is such a layer.
+    /// Lava, its low part and its heat, if there is such a layer.
     pub(crate) fn lava_planes(&self) -> Option<[&[f32]; 3]> {
         let lava = self.lava.as_ref()?;
         Some([&lava.depth, &lava.rest, &lava.heat])
@@ -569,7 +546,8 @@ impl Terrain {
         self.lava.get_or_insert_with(|| LavaPlanes::none(cells))
     }
 
-    /// Becomes what a copy of it was when it was made, and remains itself.
+    /// Restores the state of a copy that was made earlier; the id stays, and all
+    /// tiles count as changed.
     #[cfg(feature = "gpu")]
     pub(crate) fn return_to(&mut self, mut copy: Terrain) {
         core::mem::swap(&mut copy.id, &mut self.id);
@@ -628,12 +606,12 @@ impl Terrain {
         Ok(())
     }
 
-    /// Takes what stands now as the ledger's beginning.
-    fn open_books(&mut self) {
-        let mut books = self.standing();
-        books.solids.initial = books.solids.balance();
-        books.water.initial = books.water.standing;
-        self.account = books;
+    /// Starts the ledger with the volumes on the grid now.
+    fn start_ledger(&mut self) {
+        let mut ledger = self.standing();
+        ledger.solids.initial = ledger.solids.balance();
+        ledger.water.initial = ledger.water.standing;
+        self.account = ledger;
     }
 
     /// The volumes that stand on the grid now.
@@ -659,26 +637,26 @@ impl Terrain {
 /// Ground above the datum. The difference comes first: it is exact, so a hill
 /// at 3000 m gives the same numbers as one at 0 m.
 #[inline(always)]
-pub(crate) fn relative_ground(bedrock: f32, rest: f32, soil: f32, datum: f32) -> f32 {
-    ((bedrock - datum) + rest) + soil
+pub(crate) fn relative_ground(bedrock: f32, low: f32, soil: f32, datum: f32) -> f32 {
+    ((bedrock - datum) + low) + soil
 }
 
 fn lowest(values: &[f32]) -> f32 {
     values.iter().copied().fold(f32::INFINITY, f32::min)
 }
 
-/// Adds `change` to a quantity kept as a two-float sum (`high` + `rest`):
+/// Adds `change` to a quantity kept as a two-float sum (`high` + `low`):
 /// bedrock or water.
 #[inline(always)]
-pub(crate) fn add_exactly(high: &mut f32, rest: &mut f32, change: f32) {
-    let wanted = *rest + change;
+pub(crate) fn add_exactly(high: &mut f32, low: &mut f32, change: f32) {
+    let wanted = *low + change;
     let new = *high + wanted;
     // What `high` really gained; exact unless `wanted` dwarfs `high`, where
     // the general two-sum form still is.
     let gained = new - *high;
     let error = (*high - (new - gained)) + (wanted - gained);
     *high = new;
-    *rest = error;
+    *low = error;
 }
 
 /// Sum in eight lanes: a fixed order, and fast enough to run beside a game.
@@ -703,15 +681,27 @@ fn check_layer(grid: &Grid, layer: Layer, values: &[f32]) -> Result<(), TerrainE
             size: grid.size(),
         });
     }
-    let (lowest, highest, expected) = layer.range();
+    let (lowest, highest, _) = layer.range();
     // NaN fails the comparison, so it is found too.
     match values.iter().position(|v| !(lowest..=highest).contains(v)) {
         None => Ok(()),
-        Some(index) => Err(TerrainError::Value {
+        Some(index) => {
+            let at = UVec2::new((index % grid.width()) as u32, (index / grid.width()) as u32);
+            check_value(layer, values[index], at)
+        }
+    }
+}
+
+/// Checks one value of a layer, at a cell.
+fn check_value(layer: Layer, value: f32, at: UVec2) -> Result<(), TerrainError> {
+    let (lowest, highest, expected) = layer.range();
+    match (lowest..=highest).contains(&value) {
+        true => Ok(()),
+        false => Err(TerrainError::Value {
             layer,
-            x: (index % grid.width()) as u32,
-            y: (index / grid.width()) as u32,
-            value: values[index],
+            x: at.x,
+            y: at.y,
+            value,
             expected,
         }),
     }

@@ -1,19 +1,18 @@
-//! A terrain in its parts, for files: taken apart without loss, and put together
-//! again only if they fit.
+//! A terrain in its parts, for files: split without loss, and joined again only if
+//! the parts fit each other.
 
 use super::{
-    Borders, Flow, Grid, LavaPlanes, Layer, Ledger, StreamPatch, Terrain, TerrainError, TerrainId,
-    check_layer, raycast::HeightBounds, shift::Window, tiles::TileRevisions,
+    Borders, Flow, Grid, LavaPlanes, Layer, Ledger, MAX_DISCHARGE, StreamPatch, Terrain,
+    TerrainError, TerrainId, check_layer, raycast::HeightBounds, shift::Window,
+    tiles::TileRevisions,
 };
 use bevy::math::UVec2;
 
-/// What a two-float sum's low part may be at most; it is a last place's share
-/// of a thickness or an elevation. units: m
-const MOST_REST: f32 = 1e3;
-/// No water discharges more. units: m²/s
-const MOST_DISCHARGE: f32 = 1e18;
-/// No stream is deeper or faster, nor has it laid down more. units: m, m/s
-const MOST_STREAM: f32 = 1e9;
+/// Largest low part of a two-float sum, in size: less than the last place of the
+/// largest thickness or elevation. units: m
+const MAX_LOW_PART: f32 = 1e3;
+/// Largest depth, speed and deposit of a river. units: m, m/s
+const MAX_STREAM: f32 = 1e9;
 
 /// All of a terrain but its planes.
 #[derive(Clone, Debug)]
@@ -111,7 +110,9 @@ impl Terrain {
         check(&parts, &slices)?;
         let TerrainParts { grid, borders, .. } = parts;
         let restored = |current, last| {
-            TileRevisions::restored(&grid, current, last).ok_or(TerrainError::Saved("revisions"))
+            TileRevisions::restored(&grid, current, last).ok_or(TerrainError::Saved(
+                "tile revisions must be one a tile, from 1 to the newest one",
+            ))
         };
         // As many as were checked, in the order of `planes`.
         let mut planes = planes.into_iter();
@@ -170,15 +171,17 @@ impl Terrain {
 fn check(parts: &TerrainParts, planes: &[&[f32]]) -> Result<(), TerrainError> {
     parts.borders.check()?;
     if !(-1e9..=1e9).contains(&parts.datum) {
-        return Err(TerrainError::Saved("datum"));
+        return Err(TerrainError::Saved("datum must be within ±1e9 m"));
     }
     if !parts.streams_fit() {
-        return Err(TerrainError::Saved("stream"));
+        return Err(TerrainError::Saved(
+            "the cells of a river must lie on the grid",
+        ));
     }
     let lengths = parts.plane_lengths();
     let as_long = planes.iter().map(|plane| plane.len()).eq(lengths);
     if !as_long {
-        return Err(TerrainError::Saved("size"));
+        return Err(TerrainError::Saved("a layer must have one value a cell"));
     }
     let hardness = parts.hardness.then_some(Layer::Hardness);
     let layers = [Layer::Bedrock, Layer::Soil, Layer::Water, Layer::Suspended];
@@ -195,27 +198,35 @@ fn check(parts: &TerrainParts, planes: &[&[f32]]) -> Result<(), TerrainError> {
         let mut values = planes.iter().flat_map(|plane| plane.iter());
         values.all(|value| (-most..=most).contains(value))
     };
-    if !within(rests, MOST_REST) {
-        return Err(TerrainError::Saved("low part"));
+    if !within(rests, MAX_LOW_PART) {
+        return Err(TerrainError::Saved(
+            "low parts of bedrock, water and lava must be within ±1000 m",
+        ));
     }
-    if !within(flow, MOST_DISCHARGE) {
-        return Err(TerrainError::Saved("flow"));
+    if !within(flow, MAX_DISCHARGE) {
+        return Err(TerrainError::Saved("flow must be within ±1e18 m²/s"));
     }
     if let [depth, rest, heat] = lava {
         check_layer(&parts.grid, Layer::Lava, depth)?;
-        if !within(&[rest], MOST_REST) {
-            return Err(TerrainError::Saved("low part"));
+        if !within(&[rest], MAX_LOW_PART) {
+            return Err(TerrainError::Saved(
+                "low parts of bedrock, water and lava must be within ±1000 m",
+            ));
         }
         let mut heats = heat.iter().zip(*depth);
         if !heats.all(|(heat, depth)| (0.0..=*depth).contains(heat)) {
-            return Err(TerrainError::Saved("heat"));
+            return Err(TerrainError::Saved(
+                "heat of lava must be 0 to its thickness",
+            ));
         }
     }
-    let is_thick = |plane: &[f32]| plane.iter().all(|own| (0.0..=MOST_STREAM).contains(own));
+    let is_thick = |plane: &[f32]| plane.iter().all(|own| (0.0..=MAX_STREAM).contains(own));
     for stream in streams.as_chunks::<4>().0 {
         let [depth, x, z, fresh] = stream;
-        if !(is_thick(depth) && within(&[x, z], MOST_STREAM) && is_thick(fresh)) {
-            return Err(TerrainError::Saved("stream"));
+        if !(is_thick(depth) && within(&[x, z], MAX_STREAM) && is_thick(fresh)) {
+            return Err(TerrainError::Saved(
+                "depth, velocity and deposit of a river must be within ±1e9",
+            ));
         }
     }
     Ok(())

@@ -1,5 +1,5 @@
 //! Water of rivers that run as particles: not in the `water` layer, where other
-//! models would move it, but seen and answered for like any other water.
+//! models would move it, but drawn and queried like any other water.
 
 use super::{Grid, TILE, Terrain};
 use bevy::math::*;

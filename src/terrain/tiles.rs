@@ -35,7 +35,7 @@ impl TileRevisions {
         }
     }
 
-    /// Revisions as they were saved, if they can be such of this grid.
+    /// Revisions as they were saved; none if they do not fit the grid.
     #[cfg(feature = "io")]
     pub fn restored(grid: &Grid, current: u64, last: Vec<u64>) -> Option<Self> {
         let new = Self::new(grid);
@@ -141,6 +141,23 @@ impl TileRevisions {
             .filter_map(|tile| self.last.get(tile as usize))
             .max();
         newest.copied().unwrap_or_default()
+    }
+
+    /// Puts tiles in other places: `origin` says where each comes from. Those
+    /// that come from nowhere count as changed now.
+    pub fn move_tiles(&mut self, origin: impl Fn(UVec2) -> Option<UVec2>) {
+        self.current += 1;
+        let wide = self.tiles.x;
+        let (last, sides) = (self.last.clone(), self.sides.clone());
+        for tile in 0..last.len() {
+            let from = origin(UVec2::new(tile as u32 % wide, tile as u32 / wide));
+            let from = from.map(|from| (from.y * wide + from.x) as usize);
+            self.last[tile] = from.map_or(self.current, |from| last[from]);
+            self.sides[tile] = from.map_or([self.current; 4], |from| sides[from]);
+        }
+        let rows = self.last.chunks(wide.max(1) as usize);
+        let newest = rows.map(|row| row.iter().copied().max().unwrap_or_default());
+        self.newest = newest.collect();
     }
 
     pub fn mark_all(&mut self) {

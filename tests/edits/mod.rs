@@ -4,7 +4,10 @@ mod history;
 
 use crate::hills;
 use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_erode::prelude::*;
+use bevy_erode::{
+    prelude::*,
+    terrain::{LayerGroup, TerrainCursor},
+};
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -472,12 +475,12 @@ fn stamped_edits_wait_for_their_step_and_order() {
 #[test]
 fn edits_mark_only_their_tiles() {
     let mut terrain = hills(2);
-    let (ground, water) = (terrain.revision(), terrain.water_revision());
+    let mut cursor = TerrainCursor::at(&terrain);
     let edit = TerrainEdit::raise(Vec3::new(-100.0, 0.0, -80.0), Brush::circle(10.0));
     edit.apply(&mut terrain).expect("valid");
-    let tiles: Vec<UVec2> = terrain.tiles_changed_since(ground).collect();
-    assert_eq!(tiles, [UVec2::ZERO]);
-    assert_eq!(terrain.water_tiles_changed_since(water).count(), 0);
+    let changes = cursor.changes(&terrain);
+    assert_eq!(changes.ground().collect::<Vec<_>>(), [UVec2::ZERO]);
+    assert_eq!(changes.water().count(), 0);
 }
 
 /// A mix of everything that can be undone.
@@ -532,11 +535,12 @@ fn edits_concern_only_the_chunks_they_come_near() {
     // Two tiles and a bit along x, so that a chunk lies between two others.
     let mut terrain = Terrain::flat(UVec2::new(193, 193), 1.0).expect("valid");
     let mut chunks = |cell: UVec2| {
-        let seen = terrain.revision();
+        let seen = TerrainCursor::at(&terrain);
         let at = terrain.grid().cell_center(cell.x, cell.y);
         let edit = TerrainEdit::raise(at, Brush::circle(4.0));
         edit.apply(&mut terrain).expect("valid");
-        let mut chunks: Vec<usize> = terrain.chunks_changed_since(seen).collect();
+        let changes = seen.peek(&terrain);
+        let mut chunks: Vec<usize> = changes.chunks(LayerGroup::Ground).collect();
         chunks.sort_unstable();
         chunks.dedup();
         chunks
@@ -547,12 +551,13 @@ fn edits_concern_only_the_chunks_they_come_near() {
     assert_eq!(chunks(UVec2::new(64, 64)), [0, 1, 3, 4]);
     assert_eq!(chunks(UVec2::splat(192)), [8]);
     // What models change may be anywhere in a tile.
-    let seen = terrain.revision();
+    let seen = TerrainCursor::at(&terrain);
     let cells = terrain.grid().cells();
     terrain
         .set_layer(Layer::Soil, vec![1.0; cells])
         .expect("valid");
-    let mut all: Vec<usize> = terrain.chunks_changed_since(seen).collect();
+    let changes = seen.peek(&terrain);
+    let mut all: Vec<usize> = changes.chunks(LayerGroup::Ground).collect();
     all.sort_unstable();
     all.dedup();
     assert_eq!(all, (0..9).collect::<Vec<_>>());
@@ -582,11 +587,7 @@ fn what_does_nothing_marks_nothing() {
     let mut terrain = flat();
     let brush = Brush::circle(8.0);
     let soft = |value| TerrainEdit::new(EditAction::SetHardness { value }, HERE, brush);
-    let revisions = |terrain: &Terrain| {
-        let [water, lava] = [terrain.water_revision(), terrain.lava_revision()];
-        (terrain.revision(), water, lava)
-    };
-    let (seen, hash) = (revisions(&terrain), terrain.state_hash());
+    let (seen, hash) = (TerrainCursor::at(&terrain), terrain.state_hash());
     for nothing in [
         TerrainEdit::raise(HERE, brush).by_hand(),
         TerrainEdit::add(Matter::Water, HERE, brush).by_hand(),
@@ -599,13 +600,13 @@ fn what_does_nothing_marks_nothing() {
     ] {
         let effect = nothing.apply(&mut terrain).expect("valid");
         assert_eq!(effect, EditEffect::default(), "{nothing:?}");
-        assert_eq!(revisions(&terrain), seen, "{nothing:?}");
+        assert!(seen.peek(&terrain).is_empty(), "{nothing:?}");
         assert_eq!(terrain.state_hash(), hash, "{nothing:?}");
     }
     assert!(terrain.hardness().is_none());
     // Hard as it can be, the ground is not drawn anew for a brush that is held.
     for expected in [true, false] {
-        let seen = revisions(&terrain);
+        let seen = TerrainCursor::at(&terrain);
         let hard = soft(0.4).with_strength(100.0);
         TerrainEdit {
             brush: brush.with_falloff(Falloff::Hard),
@@ -613,18 +614,18 @@ fn what_does_nothing_marks_nothing() {
         }
         .apply(&mut terrain)
         .expect("valid");
-        assert_eq!(revisions(&terrain) != seen, expected);
+        assert_eq!(!seen.peek(&terrain).is_empty(), expected);
     }
 }
 
 #[test]
 fn a_line_across_the_land_marks_what_it_passes() {
     let mut terrain = Terrain::flat(UVec2::splat(640), 1.0).expect("valid");
-    let seen = terrain.revision();
+    let seen = TerrainCursor::at(&terrain);
     let (from, to) = (Vec3::new(-310.0, 0.0, -310.0), Vec3::new(310.0, 0.0, 310.0));
     let line = TerrainEdit::raise(to, Brush::circle(4.0)).drawn_from(from);
     line.apply(&mut terrain).expect("valid");
-    let marked: Vec<UVec2> = terrain.tiles_changed_since(seen).collect();
+    let marked: Vec<UVec2> = seen.peek(&terrain).ground().collect();
     assert!((10..=30).contains(&marked.len()), "{marked:?}");
     for (cell, _) in (0..).zip(terrain.bedrock()) {
         if terrain.ground(cell) > 0.0 {

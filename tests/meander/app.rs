@@ -76,6 +76,44 @@ fn a_river_that_is_removed_leaves_its_water_and_its_sediment() {
 }
 
 #[test]
+fn a_river_follows_the_window_until_it_leaves_the_land() {
+    let (mut app, entity) = with_river();
+    // Long enough that the stretch stays on it when it moves by a tile.
+    let valley = Valley::default().with_floor_width(320.0);
+    let long = Terrain::generate(&valley, UVec2::new(64, 320), 8.0).expect("valid");
+    app.insert_resource(long);
+    update(&mut app, 300);
+    let shift = |app: &mut App, by: IVec2| {
+        let mut terrain = app.world_mut().resource_mut::<Terrain>();
+        terrain.shift_tiles(by, |new| new.edge).expect("valid");
+        app.update();
+    };
+    let river = |app: &App| {
+        let river = app.world().resource::<Rivers>().get(entity);
+        river.map(|river| (river.cells(), river.carried_water()))
+    };
+    let ((first, size), water) = river(&app).expect("it runs");
+    assert!(water > 1e3, "{water}");
+    shift(&mut app, IVec2::NEG_Y);
+    let (cells, now) = river(&app).expect("it runs on");
+    assert_eq!(cells, (first + UVec2::Y * 64, size));
+    assert!((now - water).abs() < 0.1 * water, "{water} to {now}");
+    assert_balanced(terrain(&app));
+    update(&mut app, 50);
+    assert_balanced(terrain(&app));
+
+    let before = terrain(&app).ledger();
+    shift(&mut app, IVec2::Y * 9);
+    assert!(river(&app).is_none(), "its place is not on the land");
+    let after = terrain(&app).ledger();
+    assert!(before.water.in_rivers > 1e3 && after.water.in_rivers.abs() < 1e-6);
+    assert!(after.water.left >= before.water.left + before.water.in_rivers - 1e-6);
+    let depth = (0..320).map(|y| terrain(&app).stream_depth(32, y));
+    assert_eq!(depth.sum::<f32>(), 0.0);
+    assert_balanced(terrain(&app));
+}
+
+#[test]
 fn a_request_writes_it_back_and_it_goes_on() {
     let (mut app, entity) = with_river();
     update(&mut app, 300);

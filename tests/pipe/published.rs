@@ -2,7 +2,7 @@
 
 use crate::oracle::pipe::published::Oracle;
 use bevy::{math::UVec2, tasks::TaskPoolBuilder};
-use bevy_erode::{parallel::Workers, prelude::*};
+use bevy_erode::{parallel::Workers, prelude::*, terrain::TerrainCursor};
 
 fn solver(settings: PublishedPipe, terrain: &Terrain) -> PipeSolver {
     let settings = PipeModel {
@@ -353,16 +353,15 @@ fn only_tiles_that_changed_are_marked() {
     let mut terrain = Terrain::flat(UVec2::new(192, 64), 1.0)
         .and_then(|t| t.with_layer(Layer::Water, water))
         .expect("valid");
-    let (ground, wet) = (terrain.revision(), terrain.water_revision());
+    let mut cursor = TerrainCursor::at(&terrain);
     let mut solver = solver(PublishedPipe::default(), &terrain);
     for _ in 0..5 {
         solver.step(&mut terrain, 0.05);
     }
     let middle = vec![UVec2::new(1, 0)];
-    let changed: Vec<UVec2> = terrain.tiles_changed_since(ground).collect();
-    assert_eq!(changed, middle);
-    let changed: Vec<UVec2> = terrain.water_tiles_changed_since(wet).collect();
-    assert_eq!(changed, middle);
+    let changes = cursor.changes(&terrain);
+    assert_eq!(changes.ground().collect::<Vec<_>>(), middle);
+    assert_eq!(changes.water().collect::<Vec<_>>(), middle);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     schedule::ErosionSystems,
-    terrain::{StreamMap, Terrain},
+    terrain::{StreamMap, Terrain, TerrainCursor},
     view::{Overlay, TerrainView, TerrainViewState, WaterView, colors::PaletteUniform},
 };
 use bevy::{
@@ -100,7 +100,7 @@ struct Canvas {
     stream_revision: u64,
     /// First cell and size of the box that rivers are in.
     rivers: UVec4,
-    terrain: u64,
+    terrain: TerrainCursor,
     /// Meshes of ground and of water built so far.
     rebuilt: [u64; 2],
     repaints: u32,
@@ -152,7 +152,7 @@ fn plan_painting(
     canvas.ground.clear();
     canvas.water.clear();
     let Some(terrain) = terrain else {
-        canvas.terrain = 0;
+        canvas.terrain = TerrainCursor::default();
         canvas.before = None;
         return;
     };
@@ -168,7 +168,7 @@ fn plan_painting(
     };
     canvas.ground.extend(state.ground_meshes().map(chunk));
     canvas.water.extend(state.water_meshes().map(chunk));
-    let is_new = canvas.terrain != terrain.id.get();
+    let is_new = !canvas.terrain.is_at(&terrain);
     if is_new || canvas.stream_revision != terrain.stream_revision() {
         canvas.stream_revision = terrain.stream_revision();
         let map = terrain.stream_map().unwrap_or_default();
@@ -187,7 +187,7 @@ fn plan_painting(
     };
     let rebuilt = [state.rebuilt(), state.water_rebuilt()];
     if is_new {
-        canvas.terrain = terrain.id.get();
+        canvas.terrain = TerrainCursor::at(&terrain);
         canvas.before = Some(state.baseline().ground.clone());
         canvas.repaints = REPAINTS;
     }

@@ -68,6 +68,26 @@ impl Rivers {
         copy
     }
 
+    /// Moves along when the terrain's window has moved over the world. Rivers
+    /// that are no longer wholly on the land leave it.
+    fn follow_shift(&mut self, terrain: &mut Terrain) {
+        let is_shifted = |own: &Running| own.cursor.peek(terrain).shifted().is_some();
+        if !self.running.iter().any(is_shifted) {
+            return;
+        }
+        self.running.retain_mut(|own| {
+            let Some(by) = own.cursor.peek(terrain).shifted() else {
+                return true;
+            };
+            own.cursor = TerrainCursor::at(terrain);
+            let stays = own.river.shift(by, terrain.grid());
+            if !stays {
+                own.river.leave(terrain);
+            }
+            stays
+        });
+    }
+
     /// The river of an entity if it runs on this terrain, and its place in the
     /// order in which they came.
     #[cfg(feature = "io")]
@@ -126,6 +146,11 @@ fn write_rivers_back(
         .read()
         .map(|RiverRequest::WriteBack(entity)| *entity)
         .collect();
+    let terrain = terrain.map(|mut terrain| {
+        // Mostly nothing was shifted, and the resource counts as unchanged.
+        rivers.follow_shift(terrain.bypass_change_detection());
+        terrain
+    });
     let is_gone = |own: &Running| !entities.contains(own.entity);
     if !rivers
         .running
@@ -170,6 +195,7 @@ fn run_rivers(
         rivers.running.clear();
         return;
     };
+    rivers.follow_shift(&mut terrain);
     #[cfg(feature = "gpu")]
     if let Some(gpu) = gpu.as_mut().filter(|gpu| gpu.is_running()) {
         gpu.host_runs(NAME, false);

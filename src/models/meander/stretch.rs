@@ -414,6 +414,29 @@ impl RiverStretch {
         terrain.hide_stream(self.number);
     }
 
+    /// Follows a shift of the terrain's window by whole tiles, if its box is
+    /// still on the land. Returns whether it is.
+    pub(super) fn shift(&mut self, by: IVec2, grid: &Grid) -> bool {
+        let first = self.first.as_i64vec2() - by.as_i64vec2() * i64::from(TILE);
+        let end = first + self.size.as_i64vec2();
+        let stays = first.cmpge(I64Vec2::ZERO).all() && end.cmple(grid.size().as_i64vec2()).all();
+        if stays {
+            self.first = first.as_uvec2();
+            self.grid = *grid;
+            self.cursor.shift(by);
+        }
+        stays
+    }
+
+    /// Leaves the land with all that it carries.
+    pub(super) fn leave(&mut self, terrain: &mut Terrain) {
+        terrain.account.solids.left += self.carried_solids;
+        terrain.account.water.left += self.carried_water;
+        self.book_solids(terrain, -self.carried_solids);
+        self.book_water(terrain, -self.carried_water);
+        terrain.hide_stream(self.number);
+    }
+
     /// Water that a particle stands for. units: m³
     fn volume(&self) -> f64 {
         f64::from(self.river.settings().particle_volume)
