@@ -126,6 +126,10 @@ app.update();
 pub struct ErosionPlugins(pub ErosionPlugin);
 
 impl PluginGroup for ErosionPlugins {
+    #[allow(
+        clippy::let_and_return,
+        reason = "without any feature there is the core alone"
+    )]
     fn build(self) -> PluginGroupBuilder {
         let ErosionPlugin { schedule, .. } = self.0;
         let group = PluginGroupBuilder::start::<Self>().add(ErosionCorePlugin {

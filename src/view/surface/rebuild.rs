@@ -24,6 +24,9 @@ const CHUNKS_PER_TASK: usize = 8;
 /// Meshes of some chunks, each with the number of its layer.
 pub(in crate::view) type BuildTask = Task<Vec<(usize, Box<dyn Any + Send>)>>;
 
+/// Copies of some chunks, each with the number of its layer.
+type Copies = Vec<(usize, Box<dyn BuildMeshes>)>;
+
 /// Chunks whose vertices the GPU has moved.
 #[derive(Default)]
 pub(in crate::view) struct GpuMoves {
@@ -129,9 +132,9 @@ pub(in crate::view) fn start_rebuild(
         detail: state.levels.detail(number),
         gpu_vertices: state.gpu_vertices,
     };
-    let mut shares: Vec<(&[usize], Vec<(usize, Box<dyn BuildMeshes>)>)> = numbers
+    let mut shares: Vec<(&[usize], Copies)> = numbers
         .chunks(CHUNKS_PER_TASK)
-        .map(|share| (share, Vec::new()))
+        .map(|share| (share, Copies::new()))
         .collect();
     // A brush's few chunks are copied before another thread has woken up.
     let workers = match shares.len() {
