@@ -14,8 +14,8 @@ use bevy_erode::{
     prelude::*,
     view::{
         ChunkDetail,
-        mesh::{Baseline, ChunkSource},
-        water::mesh::WaterChunkSource,
+        ground::mesh::{Baseline, GroundChunkCopy},
+        liquid::mesh::LiquidChunkCopy,
     },
 };
 use std::{hint::black_box, time::Instant};
@@ -371,7 +371,10 @@ fn mesh_full() -> f64 {
     let seconds = median(9, || {
         Workers::on(pool).each(0..chunks.element_product(), |number| {
             let chunk = UVec2::new(number % chunks.x, number / chunks.x);
-            black_box(ChunkSource::copy(&terrain, &baseline, Overlay::None, chunk).build(&view));
+            black_box(
+                GroundChunkCopy::of(&terrain, &baseline, &view, chunk, ChunkDetail::FULL)
+                    .build(&view),
+            );
         });
     });
     seconds * 1e3
@@ -386,7 +389,7 @@ fn mesh_far() -> f64 {
     let seconds = median(9, || {
         Workers::global().each(0..chunks.element_product(), |number| {
             let chunk = UVec2::new(number % chunks.x, number / chunks.x);
-            let source = ChunkSource::copy_at(&terrain, &baseline, &view, chunk, detail);
+            let source = GroundChunkCopy::of(&terrain, &baseline, &view, chunk, detail);
             black_box(source.build(&view));
         });
     });
@@ -398,7 +401,10 @@ fn mesh_chunk() -> f64 {
     let baseline = Baseline::of(&terrain);
     let view = TerrainView::default();
     let seconds = median(101, || {
-        black_box(ChunkSource::copy(&terrain, &baseline, Overlay::None, UVec2::ONE).build(&view));
+        black_box(
+            GroundChunkCopy::of(&terrain, &baseline, &view, UVec2::ONE, ChunkDetail::FULL)
+                .build(&view),
+        );
     });
     seconds * 1e3
 }
@@ -412,7 +418,10 @@ fn water_mesh() -> f64 {
     let seconds = median(9, || {
         Workers::global().each(0..chunks.element_product(), |number| {
             let chunk = UVec2::new(number % chunks.x, number / chunks.x);
-            black_box(WaterChunkSource::copy(&terrain, chunk, 1e-3).map(|source| source.build()));
+            black_box(
+                LiquidChunkCopy::of_water(&terrain, chunk, 1e-3, ChunkDetail::FULL)
+                    .map(|source| source.build()),
+            );
         });
     });
     seconds * 1e3

@@ -27,7 +27,7 @@ pub mod testing;
 #[cfg(feature = "render")]
 pub mod view;
 
-pub use plugin::ErosionPlugin;
+pub use plugin::{ErosionCorePlugin, ErosionPlugin, ErosionPlugins};
 pub use query::TerrainQuery;
 
 /// Everything that most users need.

@@ -2,7 +2,7 @@
 
 use bevy::{prelude::*, shader::load_shader_library};
 
-/// Makes it known. Once is enough, twice does no harm.
+/// Registers it as a library for imports. It may be called more than once.
 pub(crate) fn load(app: &mut App) {
     load_shader_library!(app, "view/colors.wgsl");
 }

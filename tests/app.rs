@@ -7,7 +7,10 @@ use bevy::{
     prelude::*,
     time::TimeUpdateStrategy,
 };
-use bevy_erode::prelude::*;
+use bevy_erode::{
+    ErosionCorePlugin, ErosionPlugins, gpu::GpuPlugin, io::HeightmapPlugin,
+    physics::TerrainColliderPlugin, prelude::*, view::TerrainViewPlugin,
+};
 use core::time::Duration;
 
 /// An app whose frames last 1/64 s, as long as an erosion step.
@@ -343,4 +346,110 @@ fn no_two_systems_are_in_doubt_about_their_order() {
         .insert_resource(Droplets::default());
     // An ambiguity is a panic here.
     tick_app(&mut app, 3);
+}
+
+/// An app with some of the plugins, whose frames last an erosion step.
+fn app_with(plugins: impl PluginGroup) -> App {
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins,
+        AssetPlugin::default(),
+        bevy::mesh::MeshPlugin,
+    ))
+    .init_asset::<StandardMaterial>()
+    .add_plugins(plugins.build())
+    .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_micros(
+        15_625,
+    )))
+    .insert_resource(ErosionPace::StepsPerTick(1))
+    .insert_resource(crate::hills(1))
+    .insert_resource(Droplets::default());
+    app.finish();
+    app.cleanup();
+    // The first frame has no duration.
+    app.update();
+    app
+}
+
+fn chunk_entities(app: &mut App) -> usize {
+    let world = app.world_mut();
+    world.query::<&TerrainChunk>().iter(world).count()
+}
+
+#[test]
+fn erosion_runs_alike_with_parts_left_out() {
+    let mut all = app_with(ErosionPlugins::default());
+    let mut unseen = app_with(
+        ErosionPlugins::default()
+            .build()
+            .disable::<TerrainViewPlugin>(),
+    );
+    let mut core = app_with(
+        ErosionPlugins::default()
+            .build()
+            .disable::<TerrainViewPlugin>()
+            .disable::<GpuPlugin>()
+            .disable::<TerrainColliderPlugin>()
+            .disable::<ErosionScenePlugin>()
+            .disable::<HeightmapPlugin>(),
+    );
+    let untouched = hash(&all);
+    for app in [&mut all, &mut unseen, &mut core] {
+        tick_app(app, 4);
+        assert_eq!(clock(app).steps(), 4);
+    }
+    assert_ne!(hash(&all), untouched);
+    assert_eq!(hash(&unseen), hash(&all));
+    assert_eq!(hash(&core), hash(&all));
+    assert_eq!(chunk_entities(&mut all), 4);
+    assert_eq!(chunk_entities(&mut unseen), 0);
+    assert_eq!(chunk_entities(&mut core), 0);
+    assert!(!core.world().contains_resource::<TerrainColliders>());
+    assert!(!core.world().contains_resource::<ErosionBackendStatus>());
+}
+
+/// A game's own view: it only counts the frames in which the ground changed.
+struct CountingView;
+
+#[derive(Resource, Default)]
+struct ChangedFrames(u32);
+
+impl Plugin for CountingView {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<ChangedFrames>()
+            .add_systems(FixedUpdate, count.in_set(ErosionSystems::Output));
+    }
+}
+
+fn count(mut frames: ResMut<ChangedFrames>, mut changes: MessageReader<TerrainChanged>) {
+    frames.0 += u32::from(changes.read().next().is_some());
+}
+
+#[test]
+fn a_part_can_be_replaced_and_all_run_in_the_schedule_asked_for() {
+    let plugins = ErosionPlugins(ErosionPlugin::in_schedule(FixedUpdate));
+    let mut app = app_with(
+        plugins
+            .build()
+            .disable::<TerrainViewPlugin>()
+            .add_after::<ErosionCorePlugin>(CountingView),
+    );
+    tick_app(&mut app, 5);
+    assert_eq!(clock(&app).steps(), 5, "a step a tick");
+    let frames = app.world().resource::<ChangedFrames>().0;
+    assert!(
+        (1..=5).contains(&frames),
+        "{frames} ticks changed the ground"
+    );
+    assert_eq!(chunk_entities(&mut app), 0);
+}
+
+#[test]
+fn parts_are_never_added_twice() {
+    let group = ErosionPlugins::default().build();
+    let group = group.disable::<TerrainViewPlugin>();
+    let mut app = app_with(group.add(ErosionPlugin::default()));
+    tick_app(&mut app, 3);
+    assert_eq!(clock(&app).steps(), 3);
+    assert_eq!(chunk_entities(&mut app), 0, "the view is still left out");
 }

@@ -11,8 +11,8 @@ use bevy_erode::{
     prelude::*,
     view::{
         ChunkDetail,
-        mesh::{Baseline, ChunkSource},
-        water::mesh::WaterChunkSource,
+        ground::mesh::{Baseline, GroundChunkCopy},
+        liquid::mesh::LiquidChunkCopy,
     },
 };
 use rand::{RngExt, SeedableRng};
@@ -169,7 +169,7 @@ fn ground_of_any_levels_fits_together() {
         for _ in 0..6 {
             let levels = random_levels(&terrain, &mut random);
             let pieces = draw(&terrain, &levels, |chunk, detail| {
-                let source = ChunkSource::copy_at(&terrain, &baseline, &view, chunk, detail);
+                let source = GroundChunkCopy::of(&terrain, &baseline, &view, chunk, detail);
                 Some(source.build(&view))
             });
             assert_shared_vertices_agree(&pieces);
@@ -219,7 +219,7 @@ fn water_of_any_levels_fits_together() {
         for _ in 0..6 {
             let levels = random_levels(&terrain, &mut random);
             let pieces = draw(&terrain, &levels, |chunk, detail| {
-                let source = WaterChunkSource::copy_at(&terrain, chunk, thinnest, detail)?;
+                let source = LiquidChunkCopy::of_water(&terrain, chunk, thinnest, detail)?;
                 Some(source.build())
             });
             assert_shared_vertices_agree(&pieces);
@@ -280,7 +280,7 @@ fn a_lake_is_level_at_any_level() {
         let levels = [UVec2::ZERO, UVec2::X, UVec2::Y, UVec2::ONE];
         let levels = levels.map(|chunk| (chunk + 1, level));
         let pieces = draw(&terrain, &HashMap::from(levels), |chunk, detail| {
-            let source = WaterChunkSource::copy_at(&terrain, chunk, 1e-3, detail)?;
+            let source = LiquidChunkCopy::of_water(&terrain, chunk, 1e-3, detail)?;
             Some(source.build())
         });
         assert!(!pieces.is_empty());
@@ -307,7 +307,7 @@ fn a_stream_between_coarse_vertices_is_seen() {
         .expect("valid");
     let draw_at = |terrain: &Terrain, level| {
         let detail = ChunkDetail::among([[level; 3]; 3]);
-        let source = WaterChunkSource::copy_at(terrain, UVec2::ZERO, 1e-3, detail);
+        let source = LiquidChunkCopy::of_water(terrain, UVec2::ZERO, 1e-3, detail);
         source.map(|source| read(terrain, UVec2::ZERO, source.build()))
     };
     assert!(draw_at(&terrain, 1).is_none(), "a puddle may be missed");
@@ -341,7 +341,7 @@ fn nothing_changes_its_light_with_the_level() {
         let levels: HashMap<UVec2, u8> =
             (0..64).map(|i| (UVec2::new(i % 8, i / 8), level)).collect();
         draw(&terrain, &levels, |chunk, detail| {
-            let source = ChunkSource::copy_at(&terrain, &baseline, &view, chunk, detail);
+            let source = GroundChunkCopy::of(&terrain, &baseline, &view, chunk, detail);
             Some(source.build(&view))
         })
     };

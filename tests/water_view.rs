@@ -83,7 +83,7 @@ fn replace_water(app: &mut App, depths: impl Fn(UVec2) -> f32) {
 
 #[test]
 fn the_surface_meets_water_and_land_without_cracks() {
-    let thinnest = WaterView::default().thinnest;
+    let thinnest = WaterView::default().min_depth;
     for size in [
         UVec2::new(150, 100),
         UVec2::new(64, 65),

@@ -5,7 +5,7 @@ use std::path::Path;
 use bevy::prelude::*;
 use bevy_erode::{
     prelude::*,
-    view::colors::{Spot, Variation},
+    view::colors::{GroundSample, Variation},
 };
 
 /// How much erosion has been simulated so far. units: s
@@ -58,7 +58,7 @@ pub fn paint_hillshade(world: &World, path: &Path) -> Result<(), String> {
     let color = |cell: usize| {
         let at = UVec2::new(cell as u32 % size.x, cell as u32 / size.x);
         let slope = terrain.slope(at.x, at.y);
-        let spot = Spot {
+        let spot = GroundSample {
             variation: Variation::at(at.as_vec2() * terrain.cell_size()),
             relative_height: (heights[cell] - lowest) / (highest - lowest).max(1e-3),
             relief: highest - lowest,
@@ -72,7 +72,7 @@ pub fn paint_hillshade(world: &World, path: &Path) -> Result<(), String> {
         };
         let mut color = view.palette.color(&spot, view.overlay);
         let depth = terrain.water_depth(at.x, at.y);
-        if draws_water && depth > water.thinnest {
+        if draws_water && depth > water.min_depth {
             let seen = water.color(depth, terrain.suspended()[cell] / depth);
             // The sky in it, which a relief has no way to mirror.
             let sky = LinearRgba::rgb(0.015, 0.05, 0.09);

@@ -76,7 +76,7 @@ fn update_skirt(
     let outline = Outline::of(&terrain, before);
     let walls = [
         outline.rock(&view.palette),
-        outline.water(wet, water_view.thinnest),
+        outline.water(wet, water_view.min_depth),
     ];
     for ((entity, mesh), wall) in parts.iter().zip(walls) {
         let seen = match wall.positions.is_empty() {

@@ -75,14 +75,23 @@ impl Default for TerrainColliders {
 }
 
 /// Adds the colliders of all engines that the crate was built with.
-pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
-    app.init_resource::<TerrainColliders>()
-        .register_type::<TerrainColliders>()
-        .register_type::<TerrainCollider>();
-    #[cfg(feature = "avian")]
-    avian::build(app, schedule);
-    #[cfg(feature = "rapier")]
-    rapier::build(app, schedule);
+/// [`ErosionPlugin`](crate::ErosionPlugin) adds it.
+#[derive(Clone, Debug)]
+pub struct TerrainColliderPlugin {
+    /// The schedule that [`ErosionSystems`] run in.
+    pub schedule: InternedScheduleLabel,
+}
+
+impl Plugin for TerrainColliderPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<TerrainColliders>()
+            .register_type::<TerrainColliders>()
+            .register_type::<TerrainCollider>();
+        #[cfg(feature = "avian")]
+        avian::build(app, self.schedule);
+        #[cfg(feature = "rapier")]
+        rapier::build(app, self.schedule);
+    }
 }
 
 /// All engines' systems that find what changed.

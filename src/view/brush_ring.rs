@@ -1,16 +1,11 @@
 //! A ring on the ground that shows where a brush will act.
 
-use super::loose::LooseMesh;
+use super::dynamic_mesh::{DynamicMesh, triangle_mesh};
 use crate::{
     forcing::edits::{Brush, BrushShape},
     terrain::Terrain,
 };
-use bevy::{
-    asset::RenderAssetUsages,
-    math::*,
-    mesh::{Indices, PrimitiveTopology},
-    prelude::*,
-};
+use bevy::{math::*, mesh::Indices, prelude::*};
 
 /// Points of the outline, at least and at most.
 const POINTS: (f32, f32) = (64.0, 720.0);
@@ -47,11 +42,11 @@ pub struct BrushRingMark;
 pub(super) fn draw_ring(
     ring: Res<BrushRing>,
     terrain: Option<Res<Terrain>>,
-    mut mark: LooseMesh<BrushRingMark>,
+    mut mark: DynamicMesh<BrushRingMark>,
 ) {
     let place = ring.at.filter(|at| at.is_finite());
-    let is_sound = ring.brush.check().is_ok();
-    let Some((at, terrain)) = place.filter(|_| is_sound).zip(terrain) else {
+    let is_valid = ring.brush.check().is_ok();
+    let Some((at, terrain)) = place.filter(|_| is_valid).zip(terrain) else {
         mark.hide();
         return;
     };
@@ -69,7 +64,7 @@ pub(super) fn draw_ring(
         ..default()
     });
     if ring.is_changed() {
-        mark.paint(ring.color);
+        mark.set_color(ring.color);
     }
 }
 
@@ -90,7 +85,11 @@ pub fn ring_mesh(terrain: &Terrain, brush: &Brush, at: Vec3) -> Mesh {
         };
         for side in [-0.5, 0.5] {
             let away = way * reach * (radius + side * width);
-            positions.push(lie_on(terrain, at + Vec3::new(away.x, 0.0, away.y), width));
+            positions.push(place_on_top(
+                terrain,
+                at + Vec3::new(away.x, 0.0, away.y),
+                width,
+            ));
         }
     }
     let mut indices = Vec::with_capacity(count as usize * 6);
@@ -100,17 +99,12 @@ pub fn ring_mesh(terrain: &Terrain, brush: &Brush, at: Vec3) -> Mesh {
         indices.extend([inner + 2, inner + 1, inner + 3]);
     }
     let normals = vec![[0.0, 1.0, 0.0]; positions.len()];
-    Mesh::new(
-        PrimitiveTopology::TriangleList,
-        RenderAssetUsages::default(),
-    )
-    .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
-    .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
-    .with_inserted_indices(Indices::U32(indices))
+    triangle_mesh(positions, Indices::U32(indices))
+        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
 }
 
 /// A place on whatever is on top, or at the given height outside the land.
-fn lie_on(terrain: &Terrain, place: Vec3, lift: f32) -> [f32; 3] {
+fn place_on_top(terrain: &Terrain, place: Vec3, lift: f32) -> [f32; 3] {
     let ground = terrain.height_at(place).unwrap_or(place.y);
     let ground = ground + terrain.lava_depth_at(place).unwrap_or_default();
     let top = terrain

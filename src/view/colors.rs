@@ -88,9 +88,9 @@ impl Variation {
     }
 }
 
-/// What the painter knows of a vertex.
+/// What the color of the ground at a vertex depends on.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Spot {
+pub struct GroundSample {
     /// Natural variation of the place.
     pub variation: Variation,
     /// Height as a share of the land's relief at the start.
@@ -159,12 +159,12 @@ impl PaletteUniform {
 
 impl Palette {
     /// The color of a vertex.
-    pub fn color(&self, spot: &Spot, overlay: Overlay) -> LinearRgba {
-        let base = self.ground(spot);
+    pub fn color(&self, sample: &GroundSample, overlay: Overlay) -> LinearRgba {
+        let base = self.ground(sample);
         match overlay {
             Overlay::None => base,
-            Overlay::Change => self.change(base, spot),
-            _ => self.measured(base, spot, overlay),
+            Overlay::Change => self.change(base, sample),
+            _ => self.measured(base, sample, overlay),
         }
     }
 
@@ -186,19 +186,19 @@ impl Palette {
         self.snow_line + ramp(relief, 1.5 * least, least)
     }
 
-    fn ground(&self, spot: &Spot) -> LinearRgba {
+    fn ground(&self, sample: &GroundSample) -> LinearRgba {
         // Blotches keep borders between colors from being lines.
-        let Variation { blotch, bars } = spot.variation;
+        let Variation { blotch, bars } = sample.variation;
         let vary = blotch - 0.5;
-        let steep = ramp(spot.up + vary * 0.10, 0.86, 0.66);
+        let steep = ramp(sample.up + vary * 0.10, 0.86, 0.66);
         let mut color = self.rock.mix(&self.cliff, steep);
         // Beds of the rock show on steep ground.
-        let bed = value_noise(Vec2::new(spot.relative_height * 60.0, 0.0));
+        let bed = value_noise(Vec2::new(sample.relative_height * 60.0, 0.0));
         color = shade(color, 1.0 + (bed - 0.5) * 0.22 * (0.3 + steep));
 
-        let gentle = ramp(spot.up + vary * 0.12, 0.78, 0.93);
-        let low = ramp(spot.relative_height + vary * 0.25, 0.75, 0.40);
-        let old_soil = spot.soil - spot.change.max(0.0);
+        let gentle = ramp(sample.up + vary * 0.12, 0.78, 0.93);
+        let low = ramp(sample.relative_height + vary * 0.25, 0.75, 0.40);
+        let old_soil = sample.soil - sample.change.max(0.0);
         let grass = shade(self.grass, 0.8 + 0.4 * bars);
         let earth = self.soil.mix(&grass, gentle * low);
         // Plants take hold on bare gentle ground too, a little.
@@ -206,37 +206,37 @@ impl Palette {
         color = color.mix(&earth, cover);
 
         // Deposits are never one color: bars of gravel, damp and overgrown parts.
-        let fresh = ramp(spot.change.min(spot.soil), 0.02, self.deposit_cover);
+        let fresh = ramp(sample.change.min(sample.soil), 0.02, self.deposit_cover);
         let overgrown = ramp(bars + vary * 0.3, 0.25, 0.65) * gentle * low * 0.85;
         let deposit = shade(self.deposit, 0.86 + 0.28 * bars).mix(&grass, overgrown);
         color = color.mix(&deposit, fresh * (0.75 + 0.2 * blotch));
 
         // Wind sweeps crests bare, gullies keep their snow.
-        let line = self.snow_line_of(spot.relief);
-        let lies = spot.relative_height + vary * 0.12 + 0.03 * spot.hollow;
+        let line = self.snow_line_of(sample.relief);
+        let lies = sample.relative_height + vary * 0.12 + 0.03 * sample.hollow;
         let high = ramp(lies, line, line + 0.08);
-        let holds = ramp(spot.up + vary * 0.1, 0.62, 0.80);
+        let holds = ramp(sample.up + vary * 0.1, 0.62, 0.80);
         color = color.mix(&self.snow, high * holds);
-        let wet = wetness(spot.water);
-        let open = openness(spot.hollow);
+        let wet = wetness(sample.water);
+        let open = openness(sample.hollow);
         shade(color, (1.0 + vary * 0.16) * (1.0 - 0.35 * wet) * open)
     }
 
     /// A measure of the water over gray land.
-    fn measured(&self, base: LinearRgba, spot: &Spot, overlay: Overlay) -> LinearRgba {
+    fn measured(&self, base: LinearRgba, sample: &GroundSample, overlay: Overlay) -> LinearRgba {
         let range = self.range(overlay);
-        let share = overlay.share(spot.measure, range);
-        let there = ramp(spot.measure, 0.0, 0.002 * range);
+        let share = overlay.share(sample.measure, range);
+        let there = ramp(sample.measure, 0.0, 0.002 * range);
         gray(base).mix(&overlay.ramp(share), there)
     }
 
-    fn change(&self, base: LinearRgba, spot: &Spot) -> LinearRgba {
+    fn change(&self, base: LinearRgba, sample: &GroundSample) -> LinearRgba {
         let gray = gray(base);
         // Square root: thin veils are seen as well.
-        let amount = (spot.change.abs() / self.overlay_range.max(1e-6))
+        let amount = (sample.change.abs() / self.overlay_range.max(1e-6))
             .min(1.0)
             .sqrt();
-        let tint = if spot.change < 0.0 {
+        let tint = if sample.change < 0.0 {
             LinearRgba::rgb(0.80, 0.06, 0.03)
         } else {
             LinearRgba::rgb(0.04, 0.16, 0.85)
@@ -294,13 +294,13 @@ mod tests {
 
     /// How bright a flat summit is on a land of some relief.
     fn summit(relief: f32) -> f32 {
-        let spot = Spot {
+        let sample = GroundSample {
             relative_height: 1.0,
             relief,
             up: 1.0,
-            ..Spot::default()
+            ..GroundSample::default()
         };
-        Palette::default().color(&spot, Overlay::None).luminance()
+        Palette::default().color(&sample, Overlay::None).luminance()
     }
 
     #[test]
@@ -312,12 +312,12 @@ mod tests {
     #[test]
     fn gullies_are_darker_than_crests() {
         let shade = |below: f32| {
-            let spot = Spot {
+            let sample = GroundSample {
                 up: 0.9,
                 hollow: hollow(below),
-                ..Spot::default()
+                ..GroundSample::default()
             };
-            Palette::default().color(&spot, Overlay::None).luminance()
+            Palette::default().color(&sample, Overlay::None).luminance()
         };
         assert!(shade(0.5) < 0.85 * shade(0.0) && shade(0.0) < shade(-0.5));
         // However deep the pit, the color stays one.

@@ -18,8 +18,8 @@ struct Palette {
     deposit_cover: f32,
 }
 
-// What the painter knows of a place.
-struct Spot {
+// What the color of the ground at a place depends on.
+struct GroundSample {
     // Natural variation: 0 to 1, and a little beyond for what is finer than cells.
     blotch: f32,
     bars: f32,
@@ -90,36 +90,36 @@ fn wetness(depth: f32) -> f32 {
     return ramp(depth, 0.0, 0.05);
 }
 
-fn paint(palette: Palette, spot: Spot) -> Ground {
+fn paint(palette: Palette, sample: GroundSample) -> Ground {
     var ground: Ground;
-    let vary = spot.blotch - 0.5;
-    let steep = ramp(spot.up + vary * 0.10, 0.86, 0.66);
+    let vary = sample.blotch - 0.5;
+    let steep = ramp(sample.up + vary * 0.10, 0.86, 0.66);
     var color = mix(palette.rock.rgb, palette.cliff.rgb, steep);
-    let bed = value_noise(vec2(spot.relative_height * 60.0, 0.0));
+    let bed = value_noise(vec2(sample.relative_height * 60.0, 0.0));
     color *= 1.0 + (bed - 0.5) * 0.22 * (0.3 + steep);
 
-    let gentle = ramp(spot.up + vary * 0.12, 0.78, 0.93);
-    let low = ramp(spot.relative_height + vary * 0.25, 0.75, 0.40);
-    let old_soil = spot.soil - max(spot.change, 0.0);
-    let grass = palette.grass.rgb * (0.8 + 0.4 * spot.bars);
+    let gentle = ramp(sample.up + vary * 0.12, 0.78, 0.93);
+    let low = ramp(sample.relative_height + vary * 0.25, 0.75, 0.40);
+    let old_soil = sample.soil - max(sample.change, 0.0);
+    let grass = palette.grass.rgb * (0.8 + 0.4 * sample.bars);
     let earth = mix(palette.soil.rgb, grass, gentle * low);
     ground.loose = max(ramp(old_soil, 0.0, 0.4), gentle * low * 0.75);
     color = mix(color, earth, ground.loose);
 
-    let fresh = ramp(min(spot.change, spot.soil), 0.02, palette.deposit_cover);
-    let overgrown = ramp(spot.bars + vary * 0.3, 0.25, 0.65) * gentle * low * 0.85;
-    let deposit = mix(palette.deposit.rgb * (0.86 + 0.28 * spot.bars), grass, overgrown);
-    ground.fresh = fresh * (0.75 + 0.2 * spot.blotch);
+    let fresh = ramp(min(sample.change, sample.soil), 0.02, palette.deposit_cover);
+    let overgrown = ramp(sample.bars + vary * 0.3, 0.25, 0.65) * gentle * low * 0.85;
+    let deposit = mix(palette.deposit.rgb * (0.86 + 0.28 * sample.bars), grass, overgrown);
+    ground.fresh = fresh * (0.75 + 0.2 * sample.blotch);
     color = mix(color, deposit, ground.fresh);
     ground.loose = max(ground.loose, ground.fresh);
     ground.green = mix(gentle * low * ground.loose, overgrown, ground.fresh);
 
-    let lies = spot.relative_height + vary * 0.12 + 0.03 * spot.hollow;
+    let lies = sample.relative_height + vary * 0.12 + 0.03 * sample.hollow;
     let high = ramp(lies, palette.snow_line, palette.snow_line + 0.08);
-    let holds = ramp(spot.up + vary * 0.1, 0.62, 0.80);
+    let holds = ramp(sample.up + vary * 0.1, 0.62, 0.80);
     ground.snow = high * holds;
     color = mix(color, palette.snow.rgb, ground.snow);
-    let open = 1.0 - spot.hollow * select(0.16, 0.32, spot.hollow > 0.0);
-    ground.color = color * (1.0 + vary * 0.16) * (1.0 - 0.35 * spot.wet) * open;
+    let open = 1.0 - sample.hollow * select(0.16, 0.32, sample.hollow > 0.0);
+    ground.color = color * (1.0 + vary * 0.16) * (1.0 - 0.35 * sample.wet) * open;
     return ground;
 }

@@ -1,45 +1,45 @@
-//! What people see: the terrain as ordinary meshes (feature `render`).
+//! Draws the terrain as ordinary meshes (feature `render`).
 //!
 //! The ground is drawn by one entity a chunk of 64 × 64 quads, marked
 //! [`TerrainChunk`], with a `Mesh3d` and, at first, a [`GroundMaterial`] that
 //! shows the colors of [`TerrainView`]. Put any other material in its place
 //! (`Added<TerrainChunk>` finds new chunks, [`ground`] says what their vertices
-//! carry): the view only ever replaces their meshes. Vertices are cell centers; neighboring chunks share their
-//! border vertices and normals, so there are no cracks and no seams. Chunks far
-//! from every camera are drawn by fewer of their vertices; see [`Detail`].
+//! carry): the view only ever replaces their meshes. Vertices are cell centers;
+//! neighboring chunks share their border vertices and normals, so there are no
+//! cracks and no seams. Chunks far from every camera are drawn by fewer of their
+//! vertices; see [`Detail`].
 //!
 //! Water and lava are drawn by entities of their own; see [`water`] and [`lava`].
 //! Where they meet, steam rises; see [`SteamView`].
 
 mod brush_ring;
-mod chunks;
-mod coat;
 pub mod colors;
 mod detail;
+mod dynamic_mesh;
 pub mod ground;
 pub mod lava;
-mod levels;
-mod liquids;
-mod loose;
-pub mod mesh;
+pub mod liquid;
 pub(crate) mod overlay;
 #[cfg(feature = "picking")]
 mod picking;
+mod plugin;
 mod river;
+mod state;
 mod steam;
-mod swap;
+mod surface;
 pub mod water;
 
 pub use brush_ring::{BrushRing, BrushRingMark, ring_mesh};
-pub use chunks::{TerrainChunk, TerrainViewPlugin, TerrainViewState};
 pub use colors::Palette;
 pub use detail::{ChunkDetail, Detail};
-pub use ground::GroundMaterial;
+pub use ground::{GroundMaterial, TerrainChunk};
 pub use lava::{LavaChunk, LavaMaterial, LavaView};
 pub use overlay::Overlay;
 #[cfg(feature = "picking")]
 pub use picking::TerrainPicking;
+pub use plugin::TerrainViewPlugin;
 pub use river::{RiverDots, RiverView, dots_mesh};
+pub use state::TerrainViewState;
 pub use steam::{SteamPuffs, SteamView};
 pub use water::{WaterChunk, WaterMaterial, WaterView};
 

@@ -4,7 +4,7 @@ use crate::terrain::{FILM, Terrain};
 use bevy::prelude::*;
 
 /// A stream that is shallower than this is not painted. units: m
-pub(crate) const SEEN: f32 = 0.05;
+pub(crate) const MIN_STREAM_DEPTH: f32 = 0.05;
 
 /// Paints something measured over the ground. Water is not drawn meanwhile.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -86,7 +86,7 @@ impl Overlay {
             Overlay::Velocity => terrain.velocity(x, y).length(),
             Overlay::Discharge => terrain.discharge(x, y).length(),
             // The stream lies beyond all deposits.
-            Overlay::River if terrain.stream_depth(x, y) > SEEN => f32::MAX,
+            Overlay::River if terrain.stream_depth(x, y) > MIN_STREAM_DEPTH => f32::MAX,
             Overlay::River => terrain.fresh_deposit(x, y),
             Overlay::Sediment => {
                 let depth = terrain.water_depth(x, y);

@@ -52,7 +52,7 @@ pub(super) fn build(app: &mut App) {
 }
 
 /// What decides whether a chunk is picked.
-type Looks = (
+type PickFilter = (
     Option<&'static Pickable>,
     Option<&'static RenderLayers>,
     Option<&'static InheritedVisibility>,
@@ -62,10 +62,10 @@ fn pick_terrain(
     settings: Res<TerrainPicking>,
     terrain: Res<Terrain>,
     rays: Res<RayMap>,
-    // What a flat camera sees lies not in the world of the terrain.
+    // A 2D camera does not draw the terrain.
     cameras: Query<(&Camera, Option<&RenderLayers>), Without<Camera2d>>,
     view: Res<TerrainViewState>,
-    chunks: Query<Looks, With<TerrainChunk>>,
+    chunks: Query<PickFilter, With<TerrainChunk>>,
     mut hits: MessageWriter<PointerHits>,
 ) {
     if !settings.enabled {

@@ -1,16 +1,11 @@
 //! Draws the particles of rivers, to look at how they work.
 
-use super::loose::LooseMesh;
+use super::dynamic_mesh::{DynamicMesh, triangle_mesh};
 use crate::{
     models::meander::{Rivers, TerrainRiver},
     terrain::Terrain,
 };
-use bevy::{
-    asset::RenderAssetUsages,
-    math::*,
-    mesh::{Indices, PrimitiveTopology},
-    prelude::*,
-};
+use bevy::{math::*, mesh::Indices, prelude::*};
 
 /// Size of a dot, of the water's radius.
 const DOT: f32 = 0.12;
@@ -72,7 +67,7 @@ pub(super) fn draw_particles(
     view: Res<RiverView>,
     rivers: Res<Rivers>,
     terrain: Option<Res<Terrain>>,
-    mut dots: LooseMesh<RiverDots>,
+    mut dots: DynamicMesh<RiverDots>,
 ) {
     let Some(terrain) = terrain.filter(|_| view.particles) else {
         dots.hide();
@@ -134,12 +129,7 @@ pub fn dots_mesh<'a>(
         }
         indices.extend(FACES.iter().flatten().map(|corner| first + corner));
     }
-    Mesh::new(
-        PrimitiveTopology::TriangleList,
-        RenderAssetUsages::default(),
-    )
-    .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
-    .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
-    .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors)
-    .with_inserted_indices(Indices::U32(indices))
+    triangle_mesh(positions, Indices::U32(indices))
+        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors)
 }

@@ -1,12 +1,12 @@
 //! Steam that rises where lava meets water.
 
-use super::loose::LooseMesh;
+use super::dynamic_mesh::{DynamicMesh, triangle_mesh};
 use crate::models::lava::LavaSteam;
 use bevy::{
     asset::RenderAssetUsages,
     image::Image,
     math::*,
-    mesh::{Indices, PrimitiveTopology},
+    mesh::Indices,
     prelude::*,
     render::render_resource::{Extent3d, TextureDimension, TextureFormat},
 };
@@ -14,7 +14,7 @@ use bevy::{
 /// Side of a puff's picture. units: pixels
 const PIXELS: u32 = 64;
 /// No more puffs start in a frame: a flood is a cloud, not a wall.
-const MOST_AT_ONCE: usize = 8;
+const MAX_STARTS: usize = 8;
 
 /// How steam is drawn.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
@@ -27,13 +27,13 @@ pub struct SteamView {
     /// Size of a puff at first; it grows to four times that. units: m
     pub size: f32,
     /// How long a puff is seen. units: s
-    pub life: f32,
+    pub lifetime: f32,
     /// How fast it rises and drifts. units: m/s
     pub wind: Vec3,
     /// Its color where it is thickest.
     pub color: LinearRgba,
     /// Puffs at a time.
-    pub most: usize,
+    pub max_puffs: usize,
 }
 
 impl Default for SteamView {
@@ -42,10 +42,10 @@ impl Default for SteamView {
             visible: true,
             volume: 0.4,
             size: 4.0,
-            life: 5.0,
+            lifetime: 5.0,
             wind: Vec3::new(1.2, 4.5, 0.6),
             color: LinearRgba::new(0.80, 0.83, 0.86, 0.55),
-            most: 240,
+            max_puffs: 240,
         }
     }
 }
@@ -84,21 +84,21 @@ impl Steam {
         for puff in &mut self.puffs {
             puff.age += dt;
         }
-        self.puffs.retain(|puff| puff.age < view.life);
+        self.puffs.retain(|puff| puff.age < view.lifetime);
         let mut started = 0;
         for (from, volume) in boiled {
             self.due += (volume / f64::from(view.volume.max(1e-6))) as f32;
             // What is too much is not made up for later.
-            self.due = self.due.min(MOST_AT_ONCE as f32);
+            self.due = self.due.min(MAX_STARTS as f32);
             while self.due >= 1.0 {
                 self.due -= 1.0;
-                if started < MOST_AT_ONCE && self.puffs.len() < view.most {
+                if started < MAX_STARTS && self.puffs.len() < view.max_puffs {
                     started += 1;
                     self.count = self.count.wrapping_add(1);
                     let aside = 0.8 * view.size;
                     self.puffs.push(Puff {
                         from: from
-                            + Vec3::new(dice(self.count, 1), 0.0, dice(self.count, 2)) * aside,
+                            + Vec3::new(random(self.count, 1), 0.0, random(self.count, 2)) * aside,
                         age: 0.0,
                         number: self.count,
                     });
@@ -115,9 +115,9 @@ impl Steam {
             .iter()
             .map(|puff| {
                 let sway = Vec3::new(
-                    dice(puff.number, 3),
-                    dice(puff.number, 4),
-                    dice(puff.number, 5),
+                    random(puff.number, 3),
+                    random(puff.number, 4),
+                    random(puff.number, 5),
                 );
                 let way = (view.wind + sway * (0.3 * view.wind.length())) * puff.age;
                 let at = puff.from + Vec3::Y * view.size + way;
@@ -130,11 +130,11 @@ impl Steam {
         let mut colors = Vec::with_capacity(count);
         let mut indices = Vec::with_capacity(6 * puffs.len());
         for (_, at, puff) in puffs {
-            let share = puff.age / view.life.max(1e-3);
+            let share = puff.age / view.lifetime.max(1e-3);
             let half = 0.5 * view.size * (1.0 + 3.0 * share.sqrt());
             // It comes quickly and goes slowly.
             let fade = (8.0 * share).min(1.0) * (1.0 - share) * (1.0 - share);
-            let turn = Vec2::from_angle(3.0 * dice(puff.number, 6) + 0.3 * puff.age);
+            let turn = Vec2::from_angle(3.0 * random(puff.number, 6) + 0.3 * puff.age);
             let first = positions.len() as u32;
             for corner in [
                 vec2(-1.0, -1.0),
@@ -155,30 +155,25 @@ impl Steam {
             }
             indices.extend([0, 1, 2, 0, 2, 3].map(|corner| first + corner));
         }
-        Mesh::new(
-            PrimitiveTopology::TriangleList,
-            RenderAssetUsages::default(),
-        )
-        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, uvs)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors)
-        .with_inserted_indices(Indices::U32(indices))
+        triangle_mesh(positions, Indices::U32(indices))
+            .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, uvs)
+            .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors)
     }
 }
 
-/// The same number between −1 and 1 for the same puff and question.
-fn dice(number: u32, question: u32) -> f32 {
-    let mut bits = number.wrapping_mul(0x9E37_79B9) ^ question.wrapping_mul(0x85EB_CA6B);
+/// A pseudo-random number from −1 to 1 for a puff and one of its properties.
+fn random(number: u32, property: u32) -> f32 {
+    let mut bits = number.wrapping_mul(0x9E37_79B9) ^ property.wrapping_mul(0x85EB_CA6B);
     bits = (bits ^ (bits >> 15)).wrapping_mul(0x2C1B_3C6D);
     bits = (bits ^ (bits >> 12)).wrapping_mul(0x297A_2D39);
     (bits ^ (bits >> 15)) as f32 / (u32::MAX / 2) as f32 - 1.0
 }
 
 /// A soft white puff: a few round clouds in one.
-fn picture() -> Image {
+fn puff_image() -> Image {
     let blobs: [(Vec2, f32); 6] = core::array::from_fn(|i| {
         let place = Vec2::from_angle(i as f32 * 1.05) * if i == 0 { 0.0 } else { 0.36 };
-        (place, 0.30 + 0.06 * dice(i as u32, 7))
+        (place, 0.30 + 0.06 * random(i as u32, 7))
     });
     let pixels = (0..PIXELS * PIXELS).flat_map(|pixel| {
         let place = UVec2::new(pixel % PIXELS, pixel / PIXELS).as_vec2() + 0.5;
@@ -211,7 +206,7 @@ pub(super) fn raise_steam(
     mut steam: ResMut<Steam>,
     mut boiled: MessageReader<LavaSteam>,
     cameras: Query<&GlobalTransform, With<Camera3d>>,
-    mut puffs: LooseMesh<SteamPuffs>,
+    mut puffs: DynamicMesh<SteamPuffs>,
     images: Option<ResMut<Assets<Image>>>,
 ) {
     let boiled = boiled.read().map(|own| (own.position, own.volume));
@@ -223,7 +218,7 @@ pub(super) fn raise_steam(
     };
     let mesh = steam.mesh(&view, camera);
     puffs.show("steam", mesh, || StandardMaterial {
-        base_color_texture: images.map(|mut images| images.add(picture())),
+        base_color_texture: images.map(|mut images| images.add(puff_image())),
         alpha_mode: AlphaMode::Blend,
         unlit: true,
         cull_mode: None,
@@ -247,17 +242,17 @@ mod tests {
         for _ in 0..200 {
             steam.advance(&view, 0.01, [(Vec3::ZERO, 1e9), (Vec3::Z, 1e9)]);
         }
-        assert_eq!(steam.puffs.len(), view.most);
+        assert_eq!(steam.puffs.len(), view.max_puffs);
         let mesh = steam.mesh(&view, &GlobalTransform::IDENTITY);
-        assert_eq!(mesh.count_vertices(), 4 * view.most);
+        assert_eq!(mesh.count_vertices(), 4 * view.max_puffs);
         // What is due at most then starts at once, and all of it is gone in time.
-        steam.advance(&view, view.life, []);
+        steam.advance(&view, view.lifetime, []);
         assert!(steam.puffs.is_empty());
     }
 
     #[test]
     fn a_puff_is_thick_in_the_middle_and_nothing_at_its_border() {
-        let data = picture().data.expect("pixels");
+        let data = puff_image().data.expect("pixels");
         let alpha = |x: u32, y: u32| data[((y * PIXELS + x) * 4 + 3) as usize];
         let middle = PIXELS / 2;
         assert!(alpha(middle, middle) > 180);

@@ -122,7 +122,7 @@ fn water_is_written_in_place() {
     assert_eq!(state.water_rebuilt(), built, "no mesh is built on the CPU");
     let land = terrain(&app).clone();
     assert_ne!(land.water(), before);
-    let thinnest = app.world().resource::<WaterView>().thinnest;
+    let thinnest = app.world().resource::<WaterView>().min_depth;
     let world = app.world_mut();
     let mut chunks = world.query::<(&WaterChunk, &Mesh3d, &Aabb)>();
     let chunks: Vec<_> = chunks

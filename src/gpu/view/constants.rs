@@ -3,8 +3,8 @@
 use super::super::shader_module::{WgslType, shader_module};
 use crate::view::{
     colors::PaletteUniform,
-    overlay::SEEN,
-    water::surface::{self, WIDEST_STREAM},
+    liquid::vertex::{self, WIDEST_STREAM},
+    overlay::MIN_STREAM_DEPTH,
 };
 use bevy::math::*;
 
@@ -41,7 +41,7 @@ shader_module! {
     constants {
         /// More than any deposit: the stream itself. Shallower ones are not shown.
         STREAM: f32 = 3.0e38;
-        SEEN_STREAM: f32 = SEEN;
+        SEEN_STREAM: f32 = MIN_STREAM_DEPTH;
     }
     /// How the ground is drawn.
     struct GroundLook as look at (1, 0) {
@@ -70,15 +70,15 @@ shader_module! {
     constants {
         /// A dry vertex beside water lies at least this far below the ground, and at
         /// most that far where the land falls away. units: m
-        SINK: Vec2 = surface::SINK.into();
+        SINK: Vec2 = vertex::SINK.into();
         /// Speeds between which water counts as running more and more. units: m/s
-        RUNS: Vec2 = surface::RUNS.into();
+        RUNS: Vec2 = vertex::RUNNING.into();
         /// Depths between which a brook of one cell spreads over its banks more and
         /// more. units: m
-        BROOK: Vec2 = surface::BROOK.into();
+        BROOK: Vec2 = vertex::BROOK.into();
         /// Cells to either side that a rule looks at, and in which a coarse vertex
         /// looks for a stream, at most.
-        WIDEST: i32 = surface::WIDEST as i32;
+        WIDEST: i32 = vertex::WIDEST as i32;
         WIDEST_STREAM: i32 = WIDEST_STREAM as i32;
     }
     /// How water is drawn.

@@ -9,7 +9,7 @@
 #import bevy_erode::gpu::view::streams::stream_at
 #import bevy_erode::gpu::view::constants::{Chunk, VERTICES_PER_GROUP}
 #import bevy_erode::gpu::view::ground_look::{look, SEEN_STREAM, STREAM}
-#import bevy_erode::view::colors::{Spot, hollow, paint, ramp, variation, wetness}
+#import bevy_erode::view::colors::{GroundSample, hollow, paint, ramp, variation, wetness}
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;
@@ -87,7 +87,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let normal = normalize(vec3(-slope.x, 1.0, -slope.y));
     let here = index(cell);
     let change = ground - before[here];
-    var spot: Spot;
+    var spot: GroundSample;
     let vary = variation(vec2<f32>(cell) * l);
     spot.blotch = vary.x;
     spot.bars = vary.y;

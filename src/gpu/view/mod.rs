@@ -193,7 +193,7 @@ fn plan_drawing(
     mut chunks: ResMut<ChunksToDraw>,
 ) {
     let terrain = terrain.filter(|_| control.is_running() && !view.before);
-    state.set_painted_elsewhere(terrain.is_some());
+    state.set_gpu_vertices(terrain.is_some());
     chunks.ground.clear();
     chunks.water.clear();
     let Some(terrain) = terrain else {
@@ -229,7 +229,7 @@ fn plan_drawing(
         ..look_of(&view, &state)
     };
     let water_look = WaterLook {
-        thinnest: water_view.thinnest,
+        thinnest: water_view.min_depth,
         rivers: chunks.rivers,
         ..WaterLook::default()
     };

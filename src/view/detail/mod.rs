@@ -10,17 +10,18 @@
 //! between far vertices needs a rule of its own for each level; a vertex goes by
 //! that of the coarsest chunk that it belongs to, so all of them agree.
 
-mod choose;
-mod lattice;
+mod level_choice;
+mod levels;
+mod vertex_grid;
 
-pub(super) use choose::{ChunkBox, Eye, LevelChoice};
-pub(super) use lattice::Lattice;
+pub(super) use levels::{Levels, choose_levels};
+pub(super) use vertex_grid::VertexGrid;
 
 use bevy::prelude::*;
 
 /// How finely the ground, its water and its lava are drawn.
 ///
-/// Distances are those of a camera with Bevy's usual field of view; a longer
+/// Distances are those of a camera with Bevy's default field of view; a longer
 /// lens sees farther. To draw everything in full everywhere, set both to their
 /// largest values.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
@@ -83,6 +84,20 @@ impl ChunkDetail {
                 se.max(east).max(south),
             ],
         }
+    }
+
+    /// Four bits a level, for shaders: own, west, east, north, south; and the
+    /// corners: north-west, north-east, south-west, south-east.
+    pub fn packed(&self) -> [u32; 2] {
+        let pack = |levels: &[u8]| {
+            let bits = levels.iter().rev();
+            bits.fold(0, |packed, level| packed << 4 | u32::from(*level))
+        };
+        let [west, east, north, south] = self.edges;
+        [
+            pack(&[self.own, west, east, north, south]),
+            pack(&self.corners),
+        ]
     }
 
     /// The level of the chunk itself.

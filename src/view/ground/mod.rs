@@ -1,103 +1,129 @@
-//! The default material of the ground: Bevy's own, painted finer than the
-//! vertices are.
+//! The ground: the chunks that draw it, and what they look like.
 //!
 //! Beside position, normal and `ATTRIBUTE_UV_0`, which is the place on the land
-//! from 0 to 1, the ground's meshes carry what a material wants to know:
+//! from 0 to 1, the ground's meshes carry what a material needs:
 //!
 //! | attribute | holds |
 //! |---|---|
 //! | `ATTRIBUTE_COLOR` | color by the [`Palette`](super::Palette) or the overlay; alpha is 0.75 on dry, even ground, up to 1 on crests, down to 0.5 in gullies, and falls to 0 below water |
 //! | `ATTRIBUTE_UV_1` | thickness of loose ground, m; change since the view first saw the land, m |
 //!
-//! A material of your own takes the place of this one: insert it on the chunks
-//! and remove their `MeshMaterial3d<GroundMaterial>`.
+//! To use a material of your own instead of [`GroundMaterial`], insert it on the
+//! chunks and remove their `MeshMaterial3d<GroundMaterial>`.
 
-use super::{Overlay, Quality, TerrainView, coat::Coat, colors::PaletteUniform, mesh::Baseline};
-use crate::terrain::Grid;
-use bevy::{
-    asset::embedded_asset,
-    pbr::{ExtendedMaterial, MaterialExtension, PbrPlugin},
-    prelude::*,
-    render::render_resource::{AsBindGroup, ShaderType},
-    shader::ShaderRef,
+mod material;
+pub mod mesh;
+
+pub use material::{GroundExtension, GroundMaterial};
+
+use super::{
+    TerrainView,
+    surface::{Change, ChunkSource, GpuVertices, MeshAndBounds, SurfaceLayer},
 };
+use crate::terrain::{Grid, Terrain};
+use bevy::{math::*, prelude::*};
+use mesh::{Baseline, GroundChunkCopy, wetness_hash};
 
-/// What [`TerrainChunk`](super::TerrainChunk)s are drawn with at first.
-pub type GroundMaterial = ExtendedMaterial<StandardMaterial, GroundExtension>;
-
-/// What the ground's shader is told; a [`TerrainView`] and the land it shows in
-/// the layout of the GPU.
-#[derive(Asset, AsBindGroup, Reflect, Clone, Debug)]
-pub struct GroundExtension {
-    #[uniform(100)]
-    look: GroundLook,
+/// A piece of the ground: 64 × 64 quads, fewer at the far border.
+#[derive(Component, Reflect, Clone, Copy, Debug, PartialEq, Eq)]
+#[reflect(Component)]
+pub struct TerrainChunk {
+    /// Column and row of the chunk.
+    pub coord: UVec2,
 }
 
-#[derive(ShaderType, Reflect, Clone, Copy, Debug, Default)]
-struct GroundLook {
-    palette: PaletteUniform,
-    octaves: u32,
-    pebbles: u32,
-    cell_size: f32,
-    spare: f32,
+/// The ground as a surface.
+pub(super) struct Ground;
+
+/// How wet a chunk was when its mesh was built.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Wetness {
+    hash: u64,
+    /// The revision of the water at which there was none.
+    dry_at: Option<u64>,
 }
 
-impl GroundExtension {
-    /// The look of a land.
-    pub(super) fn new(view: &TerrainView, grid: &Grid, baseline: &Baseline) -> Self {
-        // Overlays are to be read, not to look like ground.
-        let quality = match view.overlay {
-            Overlay::None => view.quality,
-            _ => Quality::Low,
+impl Wetness {
+    /// Whether there is no water, without a look at it.
+    fn is_known_dry(&self, source: &ChunkSource) -> bool {
+        let newest = || source.terrain.newest_water_around(source.coord);
+        !source.terrain.has_streams() && self.dry_at.is_some_and(|seen| newest() <= seen)
+    }
+}
+
+impl SurfaceLayer for Ground {
+    const NAME: &'static str = "terrain chunk";
+    const COVERS_ALL: bool = true;
+    const CASTS_SHADOWS: bool = true;
+    const GPU_VERTICES: GpuVertices = GpuVertices::Same;
+    const REBUILT_BY: &'static [Change] = &[Change::Ground];
+    const AFFECTED_BY: &'static [Change] = &[Change::Water];
+
+    type Chunk = TerrainChunk;
+    type Settings = TerrainView;
+    type Extension = GroundExtension;
+    type MeshSettings = TerrainView;
+    type Copied = GroundChunkCopy;
+    type Memory = Wetness;
+
+    fn chunk(coord: UVec2) -> TerrainChunk {
+        TerrainChunk { coord }
+    }
+
+    fn embed_shaders(app: &mut App) {
+        material::embed_shaders(app);
+    }
+
+    fn base_material(_: &TerrainView) -> StandardMaterial {
+        StandardMaterial {
+            perceptual_roughness: 0.95,
+            reflectance: 0.15,
+            ..default()
+        }
+    }
+
+    fn extension(
+        _: &TerrainView,
+        view: &TerrainView,
+        grid: &Grid,
+        baseline: &Baseline,
+    ) -> GroundExtension {
+        GroundExtension::new(view, grid, baseline)
+    }
+
+    fn mesh_settings(_: &TerrainView, view: &TerrainView) -> TerrainView {
+        TerrainView {
+            detail: default(),
+            quality: default(),
+            ..view.clone()
+        }
+    }
+
+    fn is_in(_: &TerrainView, _: &Terrain, _: UVec2, _: UVec2) -> bool {
+        true
+    }
+
+    fn is_affected(source: &ChunkSource, view: &TerrainView, wetness: &Wetness) -> bool {
+        view.overlay.shows_water()
+            || wetness_hash(source.terrain, source.coord, source.detail) != wetness.hash
+    }
+
+    fn copy(
+        source: &ChunkSource,
+        view: &TerrainView,
+        wetness: Option<&Wetness>,
+    ) -> Option<GroundChunkCopy> {
+        let is_dry = wetness.is_some_and(|wetness| wetness.is_known_dry(source));
+        let land = (source.terrain, source.baseline);
+        let copied = GroundChunkCopy::copy(land, view, source.coord, source.detail, is_dry);
+        Some(copied)
+    }
+
+    fn build(copied: &GroundChunkCopy, view: &TerrainView) -> (MeshAndBounds, Wetness) {
+        let wetness = Wetness {
+            hash: copied.wetness_hash(),
+            dry_at: copied.dry_at(),
         };
-        let (lowest, relief) = baseline.range();
-        let look = GroundLook {
-            palette: PaletteUniform::new(&view.palette, grid.origin().y + lowest, relief),
-            octaves: match quality {
-                Quality::Low => 0,
-                Quality::Medium => 3,
-                Quality::High => 6,
-            },
-            pebbles: (quality == Quality::High).into(),
-            cell_size: grid.cell_size(),
-            spare: 0.0,
-        };
-        Self { look }
-    }
-}
-
-impl MaterialExtension for GroundExtension {
-    fn fragment_shader() -> ShaderRef {
-        "embedded://bevy_erode/view/ground/surface.wgsl".into()
-    }
-
-    fn deferred_fragment_shader() -> ShaderRef {
-        Self::fragment_shader()
-    }
-}
-
-/// Sets the material up, if the app draws.
-pub(super) fn build(app: &mut App) {
-    if app.is_plugin_added::<PbrPlugin>() {
-        crate::shaders::load(app);
-        embedded_asset!(app, "surface.wgsl");
-        app.add_plugins(MaterialPlugin::<GroundMaterial>::default());
-    }
-}
-
-/// The material of a new land.
-pub(super) fn default_material(
-    extension: GroundExtension,
-    ground: Option<&mut Assets<GroundMaterial>>,
-    standard: &mut Assets<StandardMaterial>,
-) -> Coat<GroundMaterial> {
-    let base = StandardMaterial {
-        perceptual_roughness: 0.95,
-        reflectance: 0.15,
-        ..default()
-    };
-    match ground {
-        Some(materials) => Coat::Own(materials.add(GroundMaterial { base, extension })),
-        None => Coat::Plain(standard.add(base)),
+        (copied.build(view), wetness)
     }
 }

@@ -9,7 +9,7 @@
     pbr_fragment::pbr_input_from_standard_material,
     pbr_functions::alpha_discard,
 }
-#import bevy_erode::view::colors::{Palette, Spot, paint, variation}
+#import bevy_erode::view::colors::{Palette, GroundSample, paint, variation}
 
 #ifdef PREPASS_PIPELINE
 #import bevy_pbr::{
@@ -23,7 +23,7 @@
 }
 #endif
 
-struct Look {
+struct GroundSettings {
     palette: Palette,
     // Sizes of grain that are drawn, each half of the one before; none paints
     // the vertex colors alone.
@@ -35,7 +35,7 @@ struct Look {
     spare: f32,
 }
 
-@group(#{MATERIAL_BIND_GROUP}) @binding(100) var<uniform> look: Look;
+@group(#{MATERIAL_BIND_GROUP}) @binding(100) var<uniform> settings: GroundSettings;
 
 // Length of the largest pebbles. units: m
 const PEBBLE: f32 = 0.5;
@@ -119,11 +119,11 @@ fn seen(size: f32, footprint: f32) -> f32 {
 // where the mesh ends.
 fn soil_grain(place: vec2<f32>, footprint: f32) -> vec3<f32> {
     var sum = vec3(0.0);
-    var size = 2.0 * look.cell_size;
+    var size = 2.0 * settings.cell_size;
     var weight = 0.6;
     var turned = place;
     var back = mat2x2<f32>(1.0, 0.0, 0.0, 1.0);
-    for (var octave = 0u; octave < look.octaves; octave += 1u) {
+    for (var octave = 0u; octave < settings.octaves; octave += 1u) {
         let share = seen(size, footprint);
         if share <= 0.0 { break; }
         let n = noise2(turned / size);
@@ -139,9 +139,9 @@ fn soil_grain(place: vec2<f32>, footprint: f32) -> vec3<f32> {
 // Grain of rock: value and slope, sharp edged.
 fn rock_grain(place: vec3<f32>, footprint: f32) -> vec4<f32> {
     var sum = vec4(0.0);
-    var size = 2.5 * look.cell_size;
+    var size = 2.5 * settings.cell_size;
     var weight = 0.6;
-    for (var octave = 0u; octave < look.octaves; octave += 1u) {
+    for (var octave = 0u; octave < settings.octaves; octave += 1u) {
         let share = seen(size, footprint);
         if share <= 0.0 { break; }
         let n = noise3(place / size + f32(octave) * 17.3);
@@ -157,9 +157,9 @@ fn rock_grain(place: vec3<f32>, footprint: f32) -> vec4<f32> {
 // Beds of rock, lying a little askew: lightness and how it changes upwards.
 fn beds(place: vec3<f32>, footprint: f32) -> vec2<f32> {
     var sum = vec2(0.0);
-    var size = look.palette.relief / 24.0;
+    var size = settings.palette.relief / 24.0;
     let height = place.y + 0.06 * place.x - 0.04 * place.z;
-    for (var octave = 0u; octave < look.octaves; octave += 1u) {
+    for (var octave = 0u; octave < settings.octaves; octave += 1u) {
         let share = seen(0.7 * size, footprint);
         if share <= 0.0 { break; }
         let n = noise2(vec2(height / size, 31.7 * f32(octave)));
@@ -204,21 +204,21 @@ fn fragment(in: VertexOutput, @builtin(front_facing) is_front: bool) -> Fragment
     let place = in.world_position.xyz;
     let across = max(length(dpdx(place)), length(dpdy(place)));
     let upward = max(abs(dpdx(place.y)), abs(dpdy(place.y)));
-    if look.octaves > 0u {
+    if settings.octaves > 0u {
         let normal = normalize(pbr.N);
         // Bare rock shows where it is steep or where there is no soil.
         let soil = soil_grain(place.xz, across);
         let vary = variation(place.xz);
-        var spot: Spot;
-        spot.blotch = vary.x + 0.55 * soil.x;
-        spot.bars = vary.y + 0.5 * soil.x;
-        spot.relative_height = (place.y - look.palette.lowest) / look.palette.relief;
-        spot.up = normal.y;
-        spot.hollow = clamp(3.0 - 4.0 * max(in.color.a, 0.5), -1.0, 1.0);
-        spot.soil = in.uv_b.x;
-        spot.change = in.uv_b.y;
-        spot.wet = clamp(1.0 - 2.0 * in.color.a, 0.0, 1.0);
-        var ground = paint(look.palette, spot);
+        var sample: GroundSample;
+        sample.blotch = vary.x + 0.55 * soil.x;
+        sample.bars = vary.y + 0.5 * soil.x;
+        sample.relative_height = (place.y - settings.palette.lowest) / settings.palette.relief;
+        sample.up = normal.y;
+        sample.hollow = clamp(3.0 - 4.0 * max(in.color.a, 0.5), -1.0, 1.0);
+        sample.soil = in.uv_b.x;
+        sample.change = in.uv_b.y;
+        sample.wet = clamp(1.0 - 2.0 * in.color.a, 0.0, 1.0);
+        var ground = paint(settings.palette, sample);
         var slope = vec3(soil.y, 0.0, soil.z) * mix(0.10, 0.16, ground.fresh);
         var tone = 0.25 * soil.x;
         let bare = (1.0 - ground.loose) * (1.0 - ground.snow);
@@ -231,7 +231,7 @@ fn fragment(in: VertexOutput, @builtin(front_facing) is_front: bool) -> Fragment
         }
         let stones = ground.fresh * (1.0 - ground.green) * (1.0 - ground.snow);
         let small = seen(PEBBLE, across) * stones;
-        if look.pebbles > 0u && small > 0.02 {
+        if settings.pebbles > 0u && small > 0.02 {
             let stone = pebbles(place.xz, PEBBLE);
             slope += vec3(stone.y, 0.0, stone.z) * small * 0.5;
             tone += 0.5 * stone.x * small;
@@ -248,9 +248,9 @@ fn fragment(in: VertexOutput, @builtin(front_facing) is_front: bool) -> Fragment
         let tint = pbr.material.base_color.rgb / max(in.color.rgb, vec3(1e-4));
         pbr.material.base_color = vec4(max(color, vec3(0.0)) * tint, 1.0);
         let bent = slope - normal * dot(slope, normal);
-        pbr.N = normalize(normal - bent * (1.0 - 0.6 * spot.wet));
+        pbr.N = normalize(normal - bent * (1.0 - 0.6 * sample.wet));
         // Wet ground is smooth and mirrors a little, snow glitters.
-        let damp = spot.wet * (1.0 - ground.snow);
+        let damp = sample.wet * (1.0 - ground.snow);
         pbr.material.perceptual_roughness =
             mix(mix(pbr.material.perceptual_roughness, 0.7, ground.snow), 0.42, damp);
         pbr.material.reflectance = mix(pbr.material.reflectance, vec3(0.4), damp);

@@ -2,19 +2,18 @@
 //! drifts with the flow.
 
 use super::LavaView;
-use crate::view::coat::Coat;
 use bevy::{
     asset::embedded_asset,
-    pbr::{ExtendedMaterial, MaterialExtension, PbrPlugin},
+    pbr::{ExtendedMaterial, MaterialExtension},
     prelude::*,
     render::render_resource::AsBindGroup,
     shader::ShaderRef,
 };
 
-/// What [`LavaChunk`](super::LavaChunk)s are drawn with at first.
+/// The default material of [`LavaChunk`](super::LavaChunk)s.
 pub type LavaMaterial = ExtendedMaterial<StandardMaterial, LavaExtension>;
 
-/// What the lava's shader is told; a [`LavaView`] in the layout of the GPU.
+/// Uniforms of the lava's shader: a [`LavaView`] in the layout of the GPU.
 #[derive(Asset, AsBindGroup, Reflect, Clone, Debug)]
 pub struct LavaExtension {
     #[uniform(100)]
@@ -23,7 +22,7 @@ pub struct LavaExtension {
     dull: LinearRgba,
     #[uniform(100)]
     bright: LinearRgba,
-    /// Glow, size of the plates, nothing, nothing.
+    /// Glow, size of the plates; z and w are unused.
     #[uniform(100)]
     shape: Vec4,
 }
@@ -56,41 +55,6 @@ impl MaterialExtension for LavaExtension {
     }
 }
 
-impl From<&LavaView> for LavaMaterial {
-    fn from(view: &LavaView) -> Self {
-        Self {
-            base: StandardMaterial {
-                base_color: view.crust.into(),
-                perceptual_roughness: 0.85,
-                reflectance: 0.3,
-                ..default()
-            },
-            extension: view.into(),
-        }
-    }
-}
-
-/// Sets the material up, if the app draws.
-pub(in crate::view) fn build(app: &mut App) {
-    if app.is_plugin_added::<PbrPlugin>() {
-        embedded_asset!(app, "surface.wgsl");
-        app.add_plugins(MaterialPlugin::<LavaMaterial>::default());
-    }
-}
-
-/// The material of a new chunk; a plain one where [`build`] came before Bevy's
-/// renderer.
-pub(in crate::view) fn default_material(
-    view: &LavaView,
-    lava: Option<&mut Assets<LavaMaterial>>,
-    standard: &mut Assets<StandardMaterial>,
-) -> Coat<LavaMaterial> {
-    match lava {
-        Some(materials) => Coat::Own(materials.add(view)),
-        None => Coat::Plain(standard.add(StandardMaterial {
-            base_color: view.crust.into(),
-            emissive: view.bright,
-            ..default()
-        })),
-    }
+pub(super) fn embed_shaders(app: &mut App) {
+    embedded_asset!(app, "surface.wgsl");
 }

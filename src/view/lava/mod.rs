@@ -1,8 +1,7 @@
 //! The lava's surface: what it looks like, and the chunks that draw it.
 //!
-//! Wherever there is lava, an entity marked [`LavaChunk`] draws it, in chunks
-//! and by rules that are the water's: see [`water`](super::water). Its vertices
-//! carry:
+//! Wherever there is lava, an entity marked [`LavaChunk`] draws it, in the same
+//! way as water: see [`water`](super::water). Its vertices carry:
 //!
 //! | attribute | x | y |
 //! |---|---|---|
@@ -13,17 +12,18 @@
 //! or slow. Its light is brighter than white, for cameras with bloom. Put any
 //! other material on the chunks (`Added<LavaChunk>` finds new ones).
 
+mod layer;
 mod material;
 
+pub(super) use layer::Lava;
 pub use material::{LavaExtension, LavaMaterial};
-pub(super) use material::{build, default_material};
 
 use crate::terrain::Terrain;
 use bevy::{math::*, prelude::*};
 
 /// How far fresh basalt runs in a second where a metre of it lies on a slope of
 /// one, and the product of thickness and slope at which it stands still.
-const RUNS: (f32, f32) = (11.0, 0.06);
+const FLOW: (f32, f32) = (11.0, 0.06);
 /// Faster lava is not drawn any faster. units: m/s
 const FASTEST: f32 = 2.0;
 
@@ -43,18 +43,18 @@ pub struct LavaChunk {
 pub struct LavaView {
     /// Whether lava is drawn at all.
     pub visible: bool,
-    /// The crust on it.
+    /// Color of its crust.
     pub crust: LinearRgba,
     /// Light of lava that is about to freeze, as a share of white in full sun.
     pub dull: LinearRgba,
     /// Light of the freshest lava, as a share of white in full sun.
     pub bright: LinearRgba,
-    /// How much brighter than that the whole glow is.
+    /// Factor on the brightness of the glow.
     pub glow: f32,
     /// Size of the plates of crust. units: m
     pub plate_size: f32,
     /// Thinner lava is not drawn. units: m
-    pub thinnest: f32,
+    pub min_depth: f32,
 }
 
 impl Default for LavaView {
@@ -66,14 +66,14 @@ impl Default for LavaView {
             bright: LinearRgba::rgb(1.25, 0.34, 0.015),
             glow: 1.0,
             plate_size: 5.0,
-            thinnest: 1e-3,
+            min_depth: 1e-3,
         }
     }
 }
 
 /// Velocity of the lava in a cell as it is drawn: fresh basalt's, for a terrain
 /// does not keep its own. units: m/s
-pub(super) fn velocity(terrain: &Terrain, x: u32, y: u32) -> Vec2 {
+fn velocity(terrain: &Terrain, x: u32, y: u32) -> Vec2 {
     let grid = terrain.grid();
     let Some((depths, heats)) = terrain.lava().zip(terrain.lava_heat()) else {
         return Vec2::ZERO;
@@ -97,7 +97,7 @@ pub(super) fn velocity(terrain: &Terrain, x: u32, y: u32) -> Vec2 {
         level(x, y.saturating_sub(1)) - level(x, (y + 1).min(last.y)),
     ) / (2.0 * grid.cell_size());
     let steep = fall.length();
-    let free = (1.0 - RUNS.1 / (steep * depth).max(1e-6)).max(0.0);
+    let free = (1.0 - FLOW.1 / (steep * depth).max(1e-6)).max(0.0);
     let warmth = (heats[here] / depth.max(1e-6)).min(1.0);
-    (fall * RUNS.0 * depth * depth * free * (0.1 + 0.9 * warmth)).clamp_length_max(FASTEST)
+    (fall * FLOW.0 * depth * depth * free * (0.1 + 0.9 * warmth)).clamp_length_max(FASTEST)
 }

@@ -2,19 +2,19 @@
 //! that drift with the flow, and foam.
 
 use super::WaterView;
-use crate::view::{Quality, coat::Coat};
+use crate::view::Quality;
 use bevy::{
     asset::embedded_asset,
-    pbr::{ExtendedMaterial, MaterialExtension, PbrPlugin},
+    pbr::{ExtendedMaterial, MaterialExtension},
     prelude::*,
     render::render_resource::AsBindGroup,
     shader::ShaderRef,
 };
 
-/// What [`WaterChunk`](super::WaterChunk)s are drawn with at first.
+/// The default material of [`WaterChunk`](super::WaterChunk)s.
 pub type WaterMaterial = ExtendedMaterial<StandardMaterial, WaterExtension>;
 
-/// What the water's shader is told; a [`WaterView`] in the layout of the GPU.
+/// Uniforms of the water's shader: a [`WaterView`] in the layout of the GPU.
 #[derive(Asset, AsBindGroup, Reflect, Clone, Debug)]
 pub struct WaterExtension {
     #[uniform(100)]
@@ -27,16 +27,16 @@ pub struct WaterExtension {
     foam: LinearRgba,
     #[uniform(100)]
     sky: LinearRgba,
-    /// Clarity, murk, foam speed, nothing.
+    /// Clarity, murk, foam speed; w is unused.
     #[uniform(100)]
     optics: Vec4,
-    /// Strength, size, how many sizes of them, nothing.
+    /// Strength, size, number of octaves; w is unused.
     #[uniform(100)]
     ripples: Vec4,
 }
 
 impl WaterExtension {
-    /// The look of water.
+    /// The settings of water in the layout of the GPU.
     pub fn new(view: &WaterView, quality: Quality) -> Self {
         Self {
             shallow: view.shallow,
@@ -84,37 +84,6 @@ impl MaterialExtension for WaterExtension {
     }
 }
 
-/// Sets the material up, if the app draws.
-pub(in crate::view) fn build(app: &mut App) {
-    if app.is_plugin_added::<PbrPlugin>() {
-        embedded_asset!(app, "surface.wgsl");
-        app.add_plugins(MaterialPlugin::<WaterMaterial>::default());
-    }
-}
-
-/// The material of new chunks.
-pub(in crate::view) fn default_material(
-    view: &WaterView,
-    quality: Quality,
-    water: Option<&mut Assets<WaterMaterial>>,
-    standard: &mut Assets<StandardMaterial>,
-) -> Coat<WaterMaterial> {
-    match water {
-        Some(materials) => Coat::Own(materials.add(WaterMaterial {
-            base: StandardMaterial {
-                perceptual_roughness: 0.12,
-                // 2 % at right angles, as real water.
-                reflectance: 0.354,
-                alpha_mode: AlphaMode::Blend,
-                ..default()
-            },
-            extension: WaterExtension::new(view, quality),
-        })),
-        None => Coat::Plain(standard.add(StandardMaterial {
-            base_color: view.shallow.with_alpha(0.7).into(),
-            perceptual_roughness: 0.12,
-            alpha_mode: AlphaMode::Blend,
-            ..default()
-        })),
-    }
+pub(super) fn embed_shaders(app: &mut App) {
+    embedded_asset!(app, "surface.wgsl");
 }

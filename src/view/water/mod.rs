@@ -2,7 +2,7 @@
 //!
 //! Wherever there is water, an entity marked [`WaterChunk`] draws it, 64 × 64
 //! quads like the ground's. Vertices are cell centers. Beside position and
-//! normal they carry what a water material wants to know:
+//! normal they carry what a water material needs:
 //!
 //! | attribute | x | y |
 //! |---|---|---|
@@ -14,13 +14,11 @@
 //! their meshes. A chunk that runs dry keeps its entity and loses its `Mesh3d`
 //! until water comes back.
 
+mod layer;
 mod material;
-pub mod mesh;
-pub(crate) mod surface;
 
+pub(super) use layer::Water;
 pub use material::{WaterExtension, WaterMaterial};
-pub(super) use material::{build, default_material};
-pub(super) use surface::Liquid;
 
 use bevy::prelude::*;
 
@@ -34,26 +32,27 @@ pub struct WaterChunk {
 
 /// How water is drawn. Changing it repaints the water.
 ///
-/// Colors are linear RGB, as light would bring them back.
+/// Colors are linear RGB.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 pub struct WaterView {
     /// Whether water is drawn at all.
     pub visible: bool,
-    /// Clear water over a ground that is near.
+    /// Color of clear, shallow water.
     pub shallow: LinearRgba,
-    /// Clear water over a ground that is far below.
+    /// Color of clear, deep water.
     pub deep: LinearRgba,
-    /// Water full of sediment.
+    /// Color of water full of sediment.
     pub sediment: LinearRgba,
-    /// Foam on fast water.
+    /// Color of foam on fast water.
     pub foam: LinearRgba,
-    /// What water mirrors when seen from the side. Without an environment map
-    /// it is all there is of the sky.
+    /// Color of the sky that water reflects at grazing angles. Without an
+    /// environment map nothing else of the sky is reflected.
     pub sky: LinearRgba,
     /// Depth at which two thirds of the ground are hidden. units: m
     pub clarity: f32,
-    /// Share of sediment at which water is as brown as it gets.
+    /// Sediment, as a share of the water, at which water has nearly the color
+    /// [`sediment`](Self::sediment).
     pub murk: f32,
     /// Speed above which water foams. units: m/s
     pub foam_speed: f32,
@@ -63,7 +62,7 @@ pub struct WaterView {
     pub ripple_size: f32,
     /// Shallower water is not drawn: rain would cover all land with a film.
     /// units: m
-    pub thinnest: f32,
+    pub min_depth: f32,
 }
 
 impl Default for WaterView {
@@ -80,7 +79,7 @@ impl Default for WaterView {
             foam_speed: 2.5,
             ripple_strength: 1.0,
             ripple_size: 6.0,
-            thinnest: 2e-3,
+            min_depth: 2e-3,
         }
     }
 }
@@ -90,7 +89,7 @@ impl WaterView {
     /// hides, by its depth in metres and its share of sediment. The material
     /// paints the same, and adds light, ripples and foam.
     pub fn color(&self, depth: f32, share: f32) -> LinearRgba {
-        if depth <= self.thinnest {
+        if depth <= self.min_depth {
             return LinearRgba::NONE;
         }
         let lengths = depth / self.clarity.max(1e-3);

@@ -5,24 +5,24 @@ use bevy::math::*;
 
 /// A level stays until the distance is past its threshold by this much, in
 /// levels: nothing flickers where a camera hovers on a threshold.
-const SLACK: f32 = 0.12;
+const HYSTERESIS: f32 = 0.12;
 
 /// Steps in which everything is made coarser, or finer again. units: levels
 const BIAS_STEP: f32 = 0.25;
 
 /// Everything is made finer again if it takes no more than this share of the
 /// triangles.
-const COMFORT: f32 = 0.9;
+const REFINE_BELOW: f32 = 0.9;
 
 /// A camera that moved less far than this is where it was. units: sides of a chunk
-const STILL: f32 = 1.0 / 64.0;
+const MIN_MOVE: f32 = 1.0 / 64.0;
 
-/// Half of Bevy's usual field of view, as a slope.
-const USUAL_LENS: f32 = 0.414_213_56;
+/// Half of Bevy's default field of view, as a slope.
+const DEFAULT_LENS: f32 = 0.414_213_56;
 
-/// A camera, as far as it matters here.
+/// The position and lens of a camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::view) struct Eye {
+pub(in crate::view) struct Viewpoint {
     position: Vec3,
     lens: Lens,
 }
@@ -39,10 +39,10 @@ enum Lens {
     },
 }
 
-impl Eye {
+impl Viewpoint {
     /// A camera with a vertical field of view. units: m, radians
     pub fn perspective(position: Vec3, field_of_view: f32) -> Self {
-        let lens = (0.5 * field_of_view).tan() / USUAL_LENS;
+        let lens = (0.5 * field_of_view).tan() / DEFAULT_LENS;
         let lens = Lens::Perspective(lens.clamp(1e-3, 1e3));
         Self { position, lens }
     }
@@ -53,12 +53,12 @@ impl Eye {
         let lens = Lens::Parallel {
             axis,
             reach: 0.5 * seen.length(),
-            distance: 0.5 * seen.y.abs() / USUAL_LENS,
+            distance: 0.5 * seen.y.abs() / DEFAULT_LENS,
         };
         Self { position, lens }
     }
 
-    /// Whether it is anywhere at all.
+    /// Whether all its numbers are finite.
     pub fn is_finite(&self) -> bool {
         let lens = match self.lens {
             Lens::Perspective(lens) => lens.is_finite(),
@@ -100,8 +100,8 @@ pub(in crate::view) struct ChunkBox {
     pub highest: Vec3,
     /// Quads along x and y at full resolution.
     pub quads: UVec2,
-    /// Whether water and lava are drawn too.
-    pub liquids: [bool; 2],
+    /// The layers that are drawn, a bit each by number.
+    pub layers: u32,
 }
 
 impl ChunkBox {
@@ -113,8 +113,7 @@ impl ChunkBox {
     /// Triangles at a level, at most.
     fn triangles(&self, level: u8) -> u64 {
         let quads = quads_at(self.quads.x, level) * quads_at(self.quads.y, level);
-        let surfaces = 1 + self.liquids.iter().filter(|drawn| **drawn).count();
-        2 * u64::from(quads) * surfaces as u64
+        2 * u64::from(quads) * u64::from(self.layers.count_ones())
     }
 }
 
@@ -124,7 +123,7 @@ pub(in crate::view) struct LevelChoice {
     levels: Vec<u8>,
     /// How much coarser than by distance everything is. units: levels
     bias: f32,
-    eyes: Vec<Eye>,
+    viewpoints: Vec<Viewpoint>,
     /// The level of each chunk by its distance alone, with its fraction.
     distances: Vec<f32>,
 }
@@ -148,14 +147,21 @@ impl LevelChoice {
     }
 
     /// Whether cameras moved so little since the last choice that it stands.
-    pub fn stands(&self, eyes: &[Eye], side: f32) -> bool {
-        let pairs = || self.eyes.iter().zip(eyes);
-        self.eyes.len() == eyes.len() && pairs().all(|(a, b)| a.is_near(b, STILL * side))
+    pub fn stands(&self, viewpoints: &[Viewpoint], side: f32) -> bool {
+        let pairs = || self.viewpoints.iter().zip(viewpoints);
+        self.viewpoints.len() == viewpoints.len()
+            && pairs().all(|(a, b)| a.is_near(b, MIN_MOVE * side))
     }
 
     /// Chooses anew, for chunks with a side of `side` metres.
-    pub fn choose(&mut self, detail: &Detail, side: f32, chunks: &[ChunkBox], eyes: &[Eye]) {
-        self.eyes = eyes.to_vec();
+    pub fn choose(
+        &mut self,
+        detail: &Detail,
+        side: f32,
+        chunks: &[ChunkBox],
+        viewpoints: &[Viewpoint],
+    ) {
+        self.viewpoints = viewpoints.to_vec();
         let reach = side
             * if detail.reach > 1e-3 {
                 detail.reach
@@ -167,10 +173,10 @@ impl LevelChoice {
         self.distances = chunks
             .iter()
             .map(|chunk| {
-                let distances = eyes.iter().map(|eye| eye.distance(chunk));
+                let distances = viewpoints.iter().map(|viewpoint| viewpoint.distance(chunk));
                 let nearest = distances.fold(f32::INFINITY, f32::min);
                 // Seen by nobody, everything is well within reach.
-                let level = match eyes.is_empty() {
+                let level = match viewpoints.is_empty() {
                     true => -0.5,
                     false => (nearest / reach).log2(),
                 };
@@ -185,7 +191,10 @@ impl LevelChoice {
                 let level = |exact: f32| exact.ceil().clamp(0.0, coarsest) as u8;
                 let exact = distance + bias;
                 let mut chosen = level(exact);
-                if !is_new && (level(exact - SLACK)..=level(exact + SLACK)).contains(&old[number]) {
+                if !is_new
+                    && (level(exact - HYSTERESIS)..=level(exact + HYSTERESIS))
+                        .contains(&old[number])
+                {
                     chosen = old[number];
                 }
                 triangles += chunk.triangles(chosen);
@@ -204,10 +213,10 @@ impl LevelChoice {
                 best = at(bias, &self.levels);
             }
         } else {
-            let comfortable = (budget as f32 * COMFORT) as u64;
+            let refine_below = (budget as f32 * REFINE_BELOW) as u64;
             while bias > 0.0 {
                 let finer = at(bias - BIAS_STEP, &self.levels);
-                if finer.1 > comfortable {
+                if finer.1 > refine_below {
                     break;
                 }
                 (bias, best) = (bias - BIAS_STEP, finer);

@@ -1,57 +1,44 @@
-//! Builds the surface of one chunk's water, or lava, from a copy of its cells.
+//! Builds the surface of a liquid in one chunk from a copy of its cells.
 
-use super::surface::{Cells, Liquid, LiveCells, Rule, Vertex, WIDEST_STREAM};
+use super::{
+    Liquid, any_deeper,
+    vertex::{Rule, Vertex, WIDEST_STREAM},
+};
 use crate::{
-    terrain::{Grid, TILE, Terrain},
-    view::{ChunkDetail, detail::Lattice},
+    terrain::{Grid, Terrain},
+    view::{
+        ChunkDetail,
+        detail::VertexGrid,
+        dynamic_mesh::triangle_mesh,
+        surface::{Cells, CopiedCells, LiveCells, Planes},
+        water::Water,
+    },
 };
 use bevy::{
-    asset::RenderAssetUsages,
     camera::primitives::Aabb,
     math::*,
-    mesh::{Indices, Mesh, PrimitiveTopology},
+    mesh::{Indices, Mesh},
 };
 
 /// Cells around a chunk that its full mesh depends on: normals need the level
 /// of the next cell, and a dry cell's level comes from the cells around that one.
 const RING: u32 = 2;
 
-/// Whether a liquid from one cell to another is anywhere deeper than `thinnest`.
-pub(in crate::view) fn any_deeper(
-    terrain: &Terrain,
-    liquid: Liquid,
-    from: UVec2,
-    to: UVec2,
-    thinnest: f32,
-) -> bool {
-    let is_there = liquid == Liquid::Water || terrain.lava().is_some();
-    is_there
-        && (from.y..=to.y).any(|y| {
-            let depths = liquid.depths(terrain, from.x..to.x + 1, y);
-            // No early end within a row: so many are compared at once.
-            depths
-                .iter()
-                .fold(false, |any, depth| any | (*depth > thinnest))
-        })
-}
+/// What of these cells it depends on.
+const PLANES: Planes = Planes {
+    soil: false,
+    depth: true,
+    flow: true,
+};
 
-/// Whether water deeper than `thinnest` is in a chunk or no farther away than one.
-pub(in crate::view) fn is_near_water(terrain: &Terrain, chunk: UVec2, thinnest: f32) -> bool {
-    let grid = terrain.grid();
-    let (first, last) = grid.chunk_cells(chunk);
-    let from = first.saturating_sub(UVec2::splat(TILE));
-    let to = (last + TILE).min(grid.size() - 1);
-    any_deeper(terrain, Liquid::Water, from, to, thinnest)
-}
-
-/// A copy of all that a chunk's water, or lava, depends on.
+/// A copy of all that the surface of a liquid in a chunk depends on.
 #[derive(Clone, Debug)]
-pub struct WaterChunkSource {
+pub struct LiquidChunkCopy {
     /// First cell of the chunk, and its quads along x and y.
     first: UVec2,
     quads: UVec2,
     grid: Grid,
-    lattice: Lattice,
+    vertices: VertexGrid,
     /// The cells of a chunk that is drawn in full.
     cells: Option<CopiedCells>,
     /// Vertices by the rules of coarser levels, in their order. They lie too
@@ -62,108 +49,23 @@ pub struct WaterChunkSource {
     covers_all: bool,
 }
 
-/// The vertices of a chunk and a ring around them, cut at the border.
-#[derive(Clone, Debug)]
-struct CopiedCells {
-    from: UVec2,
-    size: UVec2,
-    ground: Vec<f32>,
-    /// Depth of water, zero where it is too thin to be seen.
-    depth: Vec<f32>,
-    /// Sediment as a share of the water.
-    share: Vec<f32>,
-    velocity: Vec<Vec2>,
-}
-
-impl CopiedCells {
-    fn copy(terrain: &Terrain, liquid: Liquid, first: UVec2, last: UVec2, thinnest: f32) -> Self {
-        let grid = terrain.grid();
-        let from = first.saturating_sub(UVec2::splat(RING));
-        let to = (last + RING).min(grid.size() - 1);
-        let size = to - from + 1;
-        let cells = size.element_product() as usize;
-        let mut copied = Self {
-            from,
-            size,
-            ground: Vec::with_capacity(cells),
-            depth: Vec::with_capacity(cells),
-            share: Vec::with_capacity(cells),
-            velocity: Vec::with_capacity(cells),
-        };
-        let loads = liquid.loads(terrain).unwrap_or_default();
-        for y in from.y..=to.y {
-            let row = grid.index(from.x, y)..grid.index(to.x, y) + 1;
-            let depths = &*liquid.depths(terrain, from.x..to.x + 1, y);
-            let layers = terrain.bedrock()[row.clone()].iter();
-            let layers = layers.zip(&terrain.soil()[row.clone()]);
-            copied.ground.extend(layers.map(|(b, s)| b + s));
-            let seen = |&d: &f32| if d > thinnest { d } else { 0.0 };
-            copied.depth.extend(depths.iter().map(seen));
-            let loads = depths.iter().zip(&loads[row]);
-            let share = |(&d, &s): (&f32, &f32)| if d > thinnest { s / d } else { 0.0 };
-            copied.share.extend(loads.map(share));
-            if liquid.is_moving(terrain) {
-                let columns = from.x..=to.x;
-                copied
-                    .velocity
-                    .extend(columns.zip(depths).map(|(x, &d)| match d > thinnest {
-                        true => liquid.velocity(terrain, x, y),
-                        false => Vec2::ZERO,
-                    }));
-            }
-        }
-        copied.velocity.resize(cells, Vec2::ZERO);
-        copied
-    }
-
-    /// Place of a cell in the copy.
-    fn index(&self, x: u32, y: u32) -> usize {
-        ((y - self.from.y) * self.size.x + (x - self.from.x)) as usize
-    }
-}
-
-impl Cells for CopiedCells {
-    fn ground(&self, x: u32, y: u32) -> f32 {
-        self.ground[self.index(x, y)]
-    }
-
-    fn depth(&self, x: u32, y: u32) -> f32 {
-        self.depth[self.index(x, y)]
-    }
-
-    fn share(&self, x: u32, y: u32) -> f32 {
-        self.share[self.index(x, y)]
-    }
-
-    fn velocity(&self, x: u32, y: u32) -> Vec2 {
-        self.velocity[self.index(x, y)]
-    }
-}
-
-impl WaterChunkSource {
-    /// Copies the cells of a chunk, or nothing if no water deeper than
-    /// `thinnest` is in it.
-    pub fn copy(terrain: &Terrain, chunk: UVec2, thinnest: f32) -> Option<Self> {
-        Self::copy_at(terrain, chunk, thinnest, ChunkDetail::FULL)
-    }
-
-    /// Copies what the mesh needs at some level of detail, or nothing if no
-    /// water can be seen of it.
-    pub fn copy_at(
+impl LiquidChunkCopy {
+    /// Copies what the mesh of a chunk's water needs at some level of detail, or
+    /// nothing if no water deeper than `min_depth` metres can be seen of it.
+    pub fn of_water(
         terrain: &Terrain,
         chunk: UVec2,
-        thinnest: f32,
+        min_depth: f32,
         detail: ChunkDetail,
     ) -> Option<Self> {
-        Self::copy_of(Liquid::Water, terrain, chunk, thinnest, detail)
+        Self::copy::<Water>(terrain, chunk, min_depth, detail)
     }
 
-    /// The same of either liquid.
-    pub(in crate::view) fn copy_of(
-        liquid: Liquid,
+    /// The same of any liquid.
+    pub(super) fn copy<Q: Liquid>(
         terrain: &Terrain,
         chunk: UVec2,
-        thinnest: f32,
+        min_depth: f32,
         detail: ChunkDetail,
     ) -> Option<Self> {
         let grid = *terrain.grid();
@@ -171,22 +73,18 @@ impl WaterChunkSource {
         // Most land is dry: a quick look at what any vertex could see.
         let from = first.saturating_sub(UVec2::splat(WIDEST_STREAM));
         let to = (last + WIDEST_STREAM).min(grid.size() - 1);
-        if !any_deeper(terrain, liquid, from, to, thinnest) {
+        if !any_deeper::<Q>(terrain, from, to, min_depth) {
             return None;
         }
-        let lattice = Lattice::new(last - first, detail);
-        let live = LiveCells {
-            terrain,
-            liquid,
-            thinnest,
-        };
+        let vertices = VertexGrid::new(last - first, detail);
+        let live = LiveCells::<Q>::new(terrain, min_depth);
         let (mut coarse, mut is_wet) = (Vec::new(), false);
-        lattice.each_vertex(|place, level| {
+        vertices.each_vertex(|place, level| {
             let at = first + place;
             if level == 0 {
                 is_wet |= live.depth(at.x, at.y) > 0.0;
             } else {
-                let vertex = Rule::new(&grid, level, thinnest).vertex(&live, at);
+                let vertex = Rule::new(&grid, level, min_depth).vertex(&live, at);
                 is_wet |= vertex.is_wet;
                 coarse.push(vertex);
             }
@@ -195,35 +93,27 @@ impl WaterChunkSource {
             first,
             quads: last - first,
             grid,
-            lattice,
+            vertices,
             cells: (detail.level() == 0)
-                .then(|| CopiedCells::copy(terrain, liquid, first, last, thinnest)),
+                .then(|| CopiedCells::copy(&live, (first, last), RING, PLANES)),
             coarse,
             covers_all: false,
         })
     }
 
-    /// The whole chunk, wet or dry, for a GPU that moves the vertices; nothing
-    /// if water is farther away than a chunk.
-    pub(crate) fn covering_all(
+    /// The whole chunk, wet or dry, for a GPU that writes the vertices.
+    pub(super) fn covering<Q: Liquid>(
         terrain: &Terrain,
         chunk: UVec2,
-        thinnest: f32,
+        min_depth: f32,
         detail: ChunkDetail,
-    ) -> Option<Self> {
-        if !is_near_water(terrain, chunk, thinnest) {
-            return None;
-        }
+    ) -> Self {
         let grid = *terrain.grid();
         let (first, last) = grid.chunk_cells(chunk);
-        let lattice = Lattice::new(last - first, detail);
-        let live = LiveCells {
-            terrain,
-            liquid: Liquid::Water,
-            thinnest,
-        };
-        let mut coarse = Vec::with_capacity(lattice.capacity());
-        lattice.each_vertex(|place, _| {
+        let vertices = VertexGrid::new(last - first, detail);
+        let live = LiveCells::<Q>::new(terrain, min_depth);
+        let mut coarse = Vec::with_capacity(vertices.capacity());
+        vertices.each_vertex(|place, _| {
             let at = first + place;
             let depth = live.depth(at.x, at.y);
             coarse.push(Vertex {
@@ -233,20 +123,20 @@ impl WaterChunkSource {
                 ..Vertex::default()
             });
         });
-        Some(Self {
+        Self {
             first,
             quads: last - first,
             grid,
-            lattice,
+            vertices,
             cells: None,
             coarse,
             covers_all: true,
-        })
+        }
     }
 
     /// Builds the mesh and its bounds.
     pub fn build(&self) -> (Mesh, Aabb) {
-        let count = self.lattice.capacity();
+        let count = self.vertices.capacity();
         let mut positions = Vec::with_capacity(count);
         let mut normals = Vec::with_capacity(count);
         let mut loads = Vec::with_capacity(count);
@@ -255,7 +145,7 @@ impl WaterChunkSource {
         let l = self.grid.cell_size();
         let fine = Rule::new(&self.grid, 0, 0.0);
         let mut coarse = self.coarse.iter();
-        self.lattice.each_vertex(|place, level| {
+        self.vertices.each_vertex(|place, level| {
             let vertex = match &self.cells {
                 Some(cells) if level == 0 => fine.vertex(cells, self.first + place),
                 _ => coarse.next().copied().unwrap_or_default(),
@@ -269,7 +159,7 @@ impl WaterChunkSource {
         // Split as the ground's are: so the depth between vertices is that of
         // the surface over the ground.
         let mut indices: Vec<u16> = Vec::with_capacity(count * 6);
-        self.lattice.each_patch(|triangles| {
+        self.vertices.each_patch(|triangles| {
             let mut corners = triangles.iter().flatten();
             if self.covers_all || corners.any(|&i| is_wet[usize::from(i)]) {
                 indices.extend(triangles.iter().flatten());
@@ -283,15 +173,10 @@ impl WaterChunkSource {
             Vec3::new(0.0, lowest, 0.0),
             Vec3::new(extent.x, highest, extent.y),
         );
-        let mesh = Mesh::new(
-            PrimitiveTopology::TriangleList,
-            RenderAssetUsages::default(),
-        )
-        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, loads)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_UV_1, velocities)
-        .with_inserted_indices(Indices::U16(indices));
+        let mesh = triangle_mesh(positions, Indices::U16(indices))
+            .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
+            .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, loads)
+            .with_inserted_attribute(Mesh::ATTRIBUTE_UV_1, velocities);
         (mesh, bounds)
     }
 }
@@ -320,7 +205,8 @@ mod tests {
     }
 
     fn vertices(terrain: &Terrain, attribute: u32) -> Vec<Vec2> {
-        let source = WaterChunkSource::copy(terrain, UVec2::ZERO, 1e-3).expect("water");
+        let source = LiquidChunkCopy::of_water(terrain, UVec2::ZERO, 1e-3, ChunkDetail::FULL);
+        let source = source.expect("water");
         let (mesh, _) = source.build();
         let attribute = match attribute {
             0 => mesh.attribute(Mesh::ATTRIBUTE_UV_0),
@@ -370,7 +256,7 @@ mod tests {
                 flow.north_border[column] = 1.0;
             }
             let detail = ChunkDetail::among([[level; 3]; 3]);
-            WaterChunkSource::copy_at(&terrain, UVec2::ZERO, 1e-3, detail).is_some()
+            LiquidChunkCopy::of_water(&terrain, UVec2::ZERO, 1e-3, detail).is_some()
         };
         assert!(is_drawn(68, 3));
         assert!(!is_drawn(69, 3), "too far away");

@@ -1,17 +1,19 @@
 //! Brings the drawn levels of detail to those that cameras ask for.
 
 use super::{
-    ChunkDetail, Detail, TerrainView, TerrainViewState,
-    detail::{ChunkBox, Eye, LevelChoice},
-    mesh::Baseline,
-    water::{Liquid, mesh::any_deeper},
+    ChunkDetail, Detail,
+    level_choice::{ChunkBox, LevelChoice, Viewpoint},
 };
 use crate::{
     parallel::Workers,
     terrain::{TILE, Terrain},
+    view::{
+        TerrainView, TerrainViewState,
+        ground::mesh::Baseline,
+        surface::{ChunkSet, Surface},
+    },
 };
 use bevy::{math::*, prelude::*};
-use std::collections::BTreeSet;
 
 /// Vertices that are built for new levels at a time, roughly, and the share of
 /// them if there are more: a nearby edit must not wait for a whole land to be
@@ -21,7 +23,7 @@ const SHARE_AT_A_TIME: u32 = 3;
 
 /// The levels that chunks are drawn at, and those that they should be.
 #[derive(Debug, Default)]
-pub(super) struct Levels {
+pub(in crate::view) struct Levels {
     chunks: UVec2,
     /// Side of a chunk. units: m
     side: f32,
@@ -32,30 +34,27 @@ pub(super) struct Levels {
     /// What the choice was made for.
     detail: Detail,
     /// Water or lava came to a chunk or left it since the choice was made.
-    is_stale: bool,
+    is_outdated: bool,
 }
 
 impl Levels {
-    /// Levels for a terrain that was not drawn before. `thinnest` is the depth
-    /// above which water and lava are drawn, if they are.
-    pub fn new(terrain: &Terrain, baseline: &Baseline, thinnest: [Option<f32>; 2]) -> Self {
+    /// Levels for a terrain that was not drawn before.
+    pub fn new(terrain: &Terrain, baseline: &Baseline, layers: &[Box<dyn Surface>]) -> Self {
         let grid = terrain.grid();
         let chunks = grid.chunks();
-        let look = |number: u32| {
+        let bounds_of = |number: u32| {
             let chunk = UVec2::new(number % chunks.x, number / chunks.x);
             let (first, last) = grid.chunk_cells(chunk);
             let (low, high) = baseline.ranges[number as usize];
-            let drawn = |liquid: Liquid| {
-                let deeper = |thinnest| any_deeper(terrain, liquid, first, last, thinnest);
-                thinnest[liquid as usize].is_some_and(deeper)
-            };
+            let layers = layers.iter().enumerate();
+            let drawn = layers.filter(|(_, layer)| layer.is_in(terrain, first, last));
             let corner = grid.chunk_corner(chunk);
             let extent = (last - first).as_vec2() * grid.cell_size();
             ChunkBox {
                 lowest: corner + Vec3::Y * low,
                 highest: corner + Vec3::new(extent.x, high, extent.y),
                 quads: last - first,
-                liquids: [Liquid::Water, Liquid::Lava].map(drawn),
+                layers: drawn.fold(0, |layers, (layer, _)| layers | 1 << layer),
             }
         };
         let mut boxes = vec![None; chunks.element_product() as usize];
@@ -63,7 +62,7 @@ impl Levels {
         let rows = rows.zip(boxes.chunks_mut(chunks.x.max(1) as usize));
         Workers::global().each(rows, |(first, row)| {
             for (number, place) in (first..).zip(row) {
-                *place = Some(look(number));
+                *place = Some(bounds_of(number));
             }
         });
         Self {
@@ -81,7 +80,7 @@ impl Levels {
 
     /// Whether all chunks have the levels that they should have.
     pub fn is_settled(&self) -> bool {
-        !self.is_stale && self.drawn == self.choice.levels()
+        !self.is_outdated && self.drawn == self.choice.levels()
     }
 
     /// The level of a chunk and of those around it.
@@ -101,31 +100,33 @@ impl Levels {
         ChunkDetail::among([-1, 0, 1].map(|dy| [-1, 0, 1].map(|dx| level(dx, dy))))
     }
 
-    /// Notes the heights between which a chunk was drawn, in the world. units: m
-    pub fn note_heights(&mut self, number: usize, lowest: f32, highest: f32) {
+    /// Sets the heights between which a chunk is drawn, in the world. units: m
+    pub fn set_heights(&mut self, number: usize, lowest: f32, highest: f32) {
         if let Some(chunk) = self.boxes.get_mut(number) {
             (chunk.lowest.y, chunk.highest.y) = (lowest, highest);
         }
     }
 
-    /// Notes whether a chunk's water or lava is drawn.
-    pub fn note_liquid(&mut self, number: usize, liquid: Liquid, drawn: bool) {
+    /// Sets whether a layer of a chunk is drawn.
+    pub fn set_drawn(&mut self, number: usize, layer: usize, is_drawn: bool) {
         if let Some(chunk) = self.boxes.get_mut(number) {
-            let known = &mut chunk.liquids[liquid as usize];
-            self.is_stale |= *known != drawn;
-            *known = drawn;
+            let was_drawn = chunk.layers >> layer & 1 == 1;
+            if was_drawn != is_drawn {
+                self.is_outdated = true;
+                chunk.layers ^= 1 << layer;
+            }
         }
     }
 
     /// Chooses levels for these cameras, if there is a reason to.
-    fn choose(&mut self, detail: &Detail, eyes: &[Eye]) {
+    fn choose(&mut self, detail: &Detail, cameras: &[Viewpoint]) {
         let is_new = self.drawn.len() != self.boxes.len();
-        let stands = self.detail == *detail && self.choice.stands(eyes, self.side);
+        let stands = self.detail == *detail && self.choice.stands(cameras, self.side);
         // In rain some chunk or other turns wet in every frame.
-        let is_too_much = self.is_stale && !self.choice.suffices(detail, &self.boxes);
-        self.is_stale = false;
+        let is_too_much = self.is_outdated && !self.choice.suffices(detail, &self.boxes);
+        self.is_outdated = false;
         if is_new || is_too_much || !stands {
-            self.choice.choose(detail, self.side, &self.boxes, eyes);
+            self.choice.choose(detail, self.side, &self.boxes, cameras);
             self.detail = *detail;
         }
         if is_new {
@@ -136,8 +137,8 @@ impl Levels {
     /// Takes on some of the levels that are asked for, and returns the chunks
     /// to be drawn anew for it: those, and the ones whose edges change with
     /// them. Whichever are taken, all edges fit.
-    pub fn advance(&mut self) -> BTreeSet<usize> {
-        let mut touched = BTreeSet::new();
+    pub fn advance(&mut self) -> ChunkSet {
+        let mut touched = ChunkSet::default();
         if self.drawn == self.choice.levels() {
             return touched;
         }
@@ -171,7 +172,8 @@ impl Levels {
             let before: Vec<ChunkDetail> = before.collect();
             self.drawn[number] = self.choice.levels()[number];
             for (near, before) in around.zip(before) {
-                if self.detail(near) != before && touched.insert(near) {
+                if self.detail(near) != before && !touched.contains(near) {
+                    touched.insert(near);
                     vertices += self.boxes[near].vertices(self.drawn[near]);
                 }
             }
@@ -191,29 +193,35 @@ impl Levels {
 
 /// Chooses levels by where the cameras are. Cameras that are switched off
 /// count only if there is no other.
-pub(super) fn choose_levels(
+pub(in crate::view) fn choose_levels(
     view: Res<TerrainView>,
+    terrain: Option<Res<Terrain>>,
     cameras: Query<(&Camera, &GlobalTransform, &Projection), With<Camera3d>>,
     mut state: ResMut<TerrainViewState>,
 ) {
+    let state = &mut *state;
+    let Some(terrain) = terrain else { return };
+    if state.is_new {
+        state.levels = Levels::new(&terrain, &state.baseline, &state.layers);
+    }
     let any_active = cameras.iter().any(|(camera, ..)| camera.is_active);
-    let eyes = cameras
+    let viewpoints = cameras
         .iter()
         .filter(|(camera, ..)| camera.is_active || !any_active)
         .map(|(_, transform, projection)| {
             let position = transform.translation();
             match projection {
-                Projection::Perspective(lens) => Eye::perspective(position, lens.fov),
+                Projection::Perspective(lens) => Viewpoint::perspective(position, lens.fov),
                 Projection::Orthographic(lens) => {
                     let axis = transform.forward().as_vec3();
-                    Eye::parallel(position, axis, lens.area.size())
+                    Viewpoint::parallel(position, axis, lens.area.size())
                 }
                 Projection::Custom(_) => {
-                    Eye::perspective(position, PerspectiveProjection::default().fov)
+                    Viewpoint::perspective(position, PerspectiveProjection::default().fov)
                 }
             }
         })
-        .filter(Eye::is_finite);
-    let eyes: Vec<Eye> = eyes.collect();
-    state.levels.choose(&view.detail, &eyes);
+        .filter(Viewpoint::is_finite);
+    let viewpoints: Vec<Viewpoint> = viewpoints.collect();
+    state.levels.choose(&view.detail, &viewpoints);
 }

@@ -1,19 +1,21 @@
 //! Builds the mesh of one chunk from a copy of its cells.
 
-use super::{
-    ChunkDetail, Overlay, TerrainView,
-    colors::{Spot, Variation, hollow, wetness},
-    detail::Lattice,
-};
 use crate::{
     parallel::Workers,
     terrain::{Grid, TILE, Terrain},
+    view::{
+        ChunkDetail, TerrainView,
+        colors::{GroundSample, Variation, hollow, wetness},
+        detail::VertexGrid,
+        dynamic_mesh::triangle_mesh,
+        surface::{Cells, CopiedCells, LiveCells, Planes},
+        water::Water,
+    },
 };
 use bevy::{
-    asset::RenderAssetUsages,
     camera::primitives::Aabb,
     math::*,
-    mesh::{Indices, Mesh, PrimitiveTopology},
+    mesh::{Indices, Mesh},
 };
 use std::sync::{Arc, OnceLock};
 
@@ -21,7 +23,10 @@ use std::sync::{Arc, OnceLock};
 /// rows take less time than every other vertex and the four cells around it.
 const LAST_COPIED: u8 = 1;
 
-/// What the ground was when the view first saw it. It never changes, so a clone
+/// Cells around a chunk that its mesh depends on: normals need the next one.
+const RING: u32 = 1;
+
+/// The ground as it was when the view first saw it. It never changes, so a clone
 /// shares it.
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
@@ -31,7 +36,7 @@ pub struct Baseline {
     /// first drawn in full: most of a large land is only ever seen from afar.
     variation: Arc<[OnceLock<Vec<Variation>>]>,
     /// Lowest and highest ground of each chunk. units: m
-    pub(super) ranges: Arc<[(f32, f32)]>,
+    pub(in crate::view) ranges: Arc<[(f32, f32)]>,
     lowest: f32,
     relief: f32,
 }
@@ -43,7 +48,7 @@ impl Baseline {
     }
 
     /// Ground of a cell. It may be another land's: nothing was there then.
-    fn ground_of(&self, cell: usize) -> f32 {
+    pub(in crate::view) fn ground_of(&self, cell: usize) -> f32 {
         self.ground.get(cell).copied().unwrap_or_default()
     }
 
@@ -106,152 +111,27 @@ fn range_of(values: &[f32]) -> (f32, f32) {
     lanes.chain(rest).fold(NO_RANGE, wider)
 }
 
-/// A fingerprint of how wet a chunk's ground looks. Water that changes without
-/// changing it, such as a lake's, needs no new mesh of the ground.
-pub(super) fn wet_look(terrain: &Terrain, chunk: UVec2, detail: ChunkDetail) -> u64 {
+/// A hash of how wet a chunk's ground looks. Water that changes without changing
+/// it, such as a lake's, needs no new mesh of the ground.
+pub(super) fn wetness_hash(terrain: &Terrain, chunk: UVec2, detail: ChunkDetail) -> u64 {
     let grid = terrain.grid();
     let (first, last) = grid.chunk_cells(chunk);
-    let mut look = LOOK;
-    Lattice::new(last - first, detail).each_vertex(|place, _| {
+    let mut hash = FNV_OFFSET;
+    VertexGrid::new(last - first, detail).each_vertex(|place, _| {
         let at = first + place;
-        look = look_on(look, terrain.water_depth(at.x, at.y));
+        hash = hash_wetness(hash, terrain.water_depth(at.x, at.y));
     });
-    look
+    hash
 }
 
-/// The fingerprint of no vertex.
-const LOOK: u64 = 0xCBF2_9CE4_8422_2325;
+/// FNV-1a's hash of nothing, and its prime.
+const FNV_OFFSET: u64 = 0xCBF2_9CE4_8422_2325;
+const FNV_PRIME: u64 = 0x100_0000_01B3;
 
-/// The fingerprint with another vertex below this depth of water.
-fn look_on(look: u64, depth: f32) -> u64 {
+/// The hash with another vertex below this depth of water.
+fn hash_wetness(hash: u64, depth: f32) -> u64 {
     let level = (wetness(depth) * 8.0) as u64;
-    (look ^ level).wrapping_mul(0x100_0000_01B3)
-}
-
-/// What a vertex of the ground is made from.
-trait Cells {
-    /// Height that is drawn.
-    fn height(&self, x: u32, y: u32) -> f32;
-    fn soil(&self, x: u32, y: u32) -> f32;
-    fn water(&self, x: u32, y: u32) -> f32;
-
-    /// The vertex in a cell, of a land that ends with cell `end`.
-    fn point(&self, at: UVec2, end: UVec2, cell_size: f32) -> Point {
-        // By the same rule as `Terrain::slope`, at every level: nothing changes
-        // its light when the vertices around it come and go.
-        let (west, east) = (at.x.saturating_sub(1), (at.x + 1).min(end.x));
-        let (north, south) = (at.y.saturating_sub(1), (at.y + 1).min(end.y));
-        let height = self.height(at.x, at.y);
-        let (before_x, after_x) = (self.height(west, at.y), self.height(east, at.y));
-        let (before_y, after_y) = (self.height(at.x, north), self.height(at.x, south));
-        let mean = 0.25 * (before_x + after_x + before_y + after_y);
-        Point {
-            height,
-            slope: Vec2::new(
-                (after_x - before_x) / ((east - west) as f32 * cell_size),
-                (after_y - before_y) / ((south - north) as f32 * cell_size),
-            ),
-            hollow: hollow((mean - height) / cell_size),
-            soil: self.soil(at.x, at.y),
-            water: self.water(at.x, at.y),
-        }
-    }
-}
-
-/// The terrain itself.
-struct LiveCells<'a> {
-    terrain: &'a Terrain,
-    baseline: &'a Baseline,
-    /// Draws the land as it was.
-    is_before: bool,
-}
-
-impl Cells for LiveCells<'_> {
-    fn height(&self, x: u32, y: u32) -> f32 {
-        let cell = self.terrain.grid().index(x, y);
-        match self.is_before {
-            true => self.baseline.ground_of(cell),
-            false => self.terrain.ground(cell),
-        }
-    }
-
-    fn soil(&self, x: u32, y: u32) -> f32 {
-        self.terrain.soil()[self.terrain.grid().index(x, y)]
-    }
-
-    fn water(&self, x: u32, y: u32) -> f32 {
-        self.terrain.water_depth(x, y)
-    }
-}
-
-/// The cells of a chunk and a ring around them, cut at the border. A copy row by
-/// row takes a fraction of the time that it takes to look at every vertex and
-/// the cells around it.
-#[derive(Clone, Debug)]
-struct CopiedCells {
-    from: UVec2,
-    wide: u32,
-    height: Vec<f32>,
-    soil: Vec<f32>,
-    /// None where it is known that there is no water.
-    water: Vec<f32>,
-}
-
-impl CopiedCells {
-    fn copy(live: &LiveCells, first: UVec2, last: UVec2, is_dry: bool) -> Self {
-        let (terrain, grid) = (live.terrain, live.terrain.grid());
-        let from = first.saturating_sub(UVec2::ONE);
-        let to = (last + 1).min(grid.size() - 1);
-        let size = to - from + 1;
-        let room = || Vec::with_capacity(size.element_product() as usize);
-        let mut copied = Self {
-            from,
-            wide: size.x,
-            height: room(),
-            soil: room(),
-            water: if is_dry { Vec::new() } else { room() },
-        };
-        for y in from.y..=to.y {
-            let row = grid.index(from.x, y)..grid.index(to.x, y) + 1;
-            let soil = &terrain.soil()[row.clone()];
-            match live.is_before {
-                true => {
-                    let before = row.map(|cell| live.baseline.ground_of(cell));
-                    copied.height.extend(before);
-                }
-                false => {
-                    let layers = terrain.bedrock()[row].iter().zip(soil);
-                    copied.height.extend(layers.map(|(b, s)| b + s));
-                }
-            }
-            copied.soil.extend_from_slice(soil);
-            if !is_dry {
-                let water = terrain.water_depths(from.x..to.x + 1, y);
-                copied.water.extend_from_slice(&water);
-            }
-        }
-        copied
-    }
-
-    /// Place of a cell in the copy.
-    fn index(&self, x: u32, y: u32) -> usize {
-        ((y - self.from.y) * self.wide + (x - self.from.x)) as usize
-    }
-}
-
-impl Cells for CopiedCells {
-    fn height(&self, x: u32, y: u32) -> f32 {
-        self.height[self.index(x, y)]
-    }
-
-    fn soil(&self, x: u32, y: u32) -> f32 {
-        self.soil[self.index(x, y)]
-    }
-
-    fn water(&self, x: u32, y: u32) -> f32 {
-        let water = self.water.get(self.index(x, y));
-        water.copied().unwrap_or_default()
-    }
+    (hash ^ level).wrapping_mul(FNV_PRIME)
 }
 
 /// What a vertex is made of.
@@ -266,16 +146,40 @@ struct Point {
     water: f32,
 }
 
+impl Point {
+    /// The vertex in a cell, of a land that ends with cell `end`.
+    fn new(cells: &impl Cells, at: UVec2, end: UVec2, cell_size: f32) -> Self {
+        // By the same rule as `Terrain::slope`, at every level: nothing changes
+        // its light when the vertices around it come and go.
+        let (west, east) = (at.x.saturating_sub(1), (at.x + 1).min(end.x));
+        let (north, south) = (at.y.saturating_sub(1), (at.y + 1).min(end.y));
+        let height = cells.ground(at.x, at.y);
+        let (before_x, after_x) = (cells.ground(west, at.y), cells.ground(east, at.y));
+        let (before_y, after_y) = (cells.ground(at.x, north), cells.ground(at.x, south));
+        let mean = 0.25 * (before_x + after_x + before_y + after_y);
+        Self {
+            height,
+            slope: Vec2::new(
+                (after_x - before_x) / ((east - west) as f32 * cell_size),
+                (after_y - before_y) / ((south - north) as f32 * cell_size),
+            ),
+            hollow: hollow((mean - height) / cell_size),
+            soil: cells.soil(at.x, at.y),
+            water: cells.depth(at.x, at.y),
+        }
+    }
+}
+
 /// A copy of all that a chunk's mesh depends on, so that it can be built while
 /// the simulation goes on.
 #[derive(Clone, Debug)]
-pub struct ChunkSource {
+pub struct GroundChunkCopy {
     /// First cell of the chunk, its number, and its quads along x and y.
     first: UVec2,
     number: usize,
     quads: UVec2,
     grid: Grid,
-    lattice: Lattice,
+    vertices: VertexGrid,
     /// Draws the land as it was.
     before: bool,
     /// The cells of a chunk that is drawn in full, or nearly so.
@@ -292,30 +196,21 @@ pub struct ChunkSource {
     baseline: Baseline,
 }
 
-impl ChunkSource {
-    /// Copies a chunk at full resolution, and what an overlay shows of it.
-    pub fn copy(terrain: &Terrain, baseline: &Baseline, overlay: Overlay, chunk: UVec2) -> Self {
-        let view = TerrainView {
-            overlay,
-            ..TerrainView::default()
-        };
-        Self::copy_at(terrain, baseline, &view, chunk, ChunkDetail::FULL)
-    }
-
+impl GroundChunkCopy {
     /// Copies what a chunk's mesh needs at some level of detail, and what the
     /// view shows of it.
-    pub fn copy_at(
+    pub fn of(
         terrain: &Terrain,
         baseline: &Baseline,
         view: &TerrainView,
         chunk: UVec2,
         detail: ChunkDetail,
     ) -> Self {
-        Self::copy_known((terrain, baseline), view, chunk, detail, false)
+        Self::copy((terrain, baseline), view, chunk, detail, false)
     }
 
     /// The same of a chunk that may be known to be dry.
-    pub(super) fn copy_known(
+    pub(super) fn copy(
         (terrain, baseline): (&Terrain, &Baseline),
         view: &TerrainView,
         chunk: UVec2,
@@ -324,24 +219,28 @@ impl ChunkSource {
     ) -> Self {
         let grid = *terrain.grid();
         let (first, last) = grid.chunk_cells(chunk);
-        let lattice = Lattice::new(last - first, detail);
-        let live = LiveCells {
-            terrain,
-            baseline,
-            is_before: view.before,
+        let vertices = VertexGrid::new(last - first, detail);
+        // Any water counts: the thinnest film darkens the ground.
+        let live = LiveCells::<Water>::new(terrain, f32::NEG_INFINITY)
+            .with_ground_of(view.before.then_some(baseline));
+        let planes = Planes {
+            soil: true,
+            depth: !is_dry,
+            flow: false,
         };
-        let cells =
-            (detail.level() <= LAST_COPIED).then(|| CopiedCells::copy(&live, first, last, is_dry));
+        let cells = (detail.level() <= LAST_COPIED)
+            .then(|| CopiedCells::copy(&live, (first, last), RING, planes));
         let mut points = Vec::new();
         if cells.is_none() {
-            points.reserve(lattice.capacity());
-            lattice.each_vertex(|place, _| {
-                points.push(live.point(first + place, grid.size() - 1, grid.cell_size()));
+            points.reserve(vertices.capacity());
+            vertices.each_vertex(|place, _| {
+                let at = first + place;
+                points.push(Point::new(&live, at, grid.size() - 1, grid.cell_size()));
             });
         }
         let mut measures = Vec::new();
         if view.overlay.shows_water() {
-            lattice.each_vertex(|place, _| {
+            vertices.each_vertex(|place, _| {
                 let at = first + place;
                 measures.push(view.overlay.measure(terrain, at.x, at.y));
             });
@@ -351,7 +250,7 @@ impl ChunkSource {
             number: (chunk.y * grid.chunks().x + chunk.x) as usize,
             quads: last - first,
             grid,
-            lattice,
+            vertices,
             before: view.before,
             cells,
             points,
@@ -366,27 +265,26 @@ impl ChunkSource {
     fn each_point(&self, mut visit: impl FnMut(UVec2, Point)) {
         let (end, l) = (self.grid.size() - 1, self.grid.cell_size());
         let mut points = self.points.iter();
-        self.lattice.each_vertex(|place, _| {
+        self.vertices.each_vertex(|place, _| {
             let point = match &self.cells {
-                Some(cells) => cells.point(self.first + place, end, l),
+                Some(cells) => Point::new(cells, self.first + place, end, l),
                 None => points.next().copied().unwrap_or_default(),
             };
             visit(place, point);
         });
     }
 
-    /// The [`wet_look`] of the chunk that was copied.
-    pub(super) fn wet_look(&self) -> u64 {
-        let mut look = LOOK;
-        self.each_point(|_, point| look = look_on(look, point.water));
-        look
+    /// The [`wetness_hash`] of the chunk that was copied.
+    pub(super) fn wetness_hash(&self) -> u64 {
+        let mut hash = FNV_OFFSET;
+        self.each_point(|_, point| hash = hash_wetness(hash, point.water));
+        hash
     }
 
     /// The revision of the water that was copied, if all cells were and there was
     /// none.
     pub(super) fn dry_at(&self) -> Option<u64> {
-        let water = &self.cells.as_ref()?.water;
-        let is_dry = water.iter().all(|depth| *depth == 0.0);
+        let is_dry = self.cells.as_ref()?.is_dry();
         is_dry.then_some(self.water_revision)
     }
 
@@ -413,7 +311,7 @@ impl ChunkSource {
 
     /// Builds the mesh and its bounds, in the colors of a view.
     pub fn build(&self, view: &TerrainView) -> (Mesh, Aabb) {
-        let count = self.lattice.capacity();
+        let count = self.vertices.capacity();
         let mut positions = Vec::with_capacity(count);
         let mut normals = Vec::with_capacity(count);
         let mut uvs = Vec::with_capacity(count);
@@ -433,7 +331,7 @@ impl ChunkSource {
             let at = self.first + place;
             let before = self.baseline.ground_of(self.grid.index(at.x, at.y));
             uvs.push(((at.as_vec2() + 0.5) / self.grid.size().as_vec2()).to_array());
-            let spot = Spot {
+            let sample = GroundSample {
                 variation: variation(place),
                 relative_height: (ground - bottom) / relief,
                 relief,
@@ -445,10 +343,10 @@ impl ChunkSource {
                 water: if self.before { 0.0 } else { point.water },
                 measure: self.measures.get(colors.len()).copied().unwrap_or_default(),
             };
-            let color = view.palette.color(&spot, view.overlay);
-            // What the ground's own material wants to know of the place.
-            let open = (0.75 - 0.25 * spot.hollow) * (1.0 - wetness(spot.water));
-            layers.push([spot.soil, spot.change]);
+            let color = view.palette.color(&sample, view.overlay);
+            // For the ground's own material.
+            let open = (0.75 - 0.25 * sample.hollow) * (1.0 - wetness(sample.water));
+            layers.push([sample.soil, sample.change]);
             colors.push([color.red, color.green, color.blue, open]);
         });
         let extent = self.quads.as_vec2() * l;
@@ -457,18 +355,13 @@ impl ChunkSource {
             Vec3::new(extent.x, highest, extent.y),
         );
         let mut indices = Vec::with_capacity(count * 6);
-        self.lattice
+        self.vertices
             .each_patch(|triangles| indices.extend(triangles.iter().flatten()));
-        let mesh = Mesh::new(
-            PrimitiveTopology::TriangleList,
-            RenderAssetUsages::default(),
-        )
-        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, uvs)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_UV_1, layers)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors)
-        .with_inserted_indices(Indices::U16(indices));
+        let mesh = triangle_mesh(positions, Indices::U16(indices))
+            .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
+            .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, uvs)
+            .with_inserted_attribute(Mesh::ATTRIBUTE_UV_1, layers)
+            .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors);
         (mesh, bounds)
     }
 }

@@ -1,13 +1,10 @@
-//! Where the water's surface lies at a vertex, and what it carries there; or the
-//! lava's, which is drawn by the same rules.
+//! Where the surface of a liquid lies at a vertex, and what it carries there.
 
 use crate::{
-    terrain::{Grid, Terrain},
-    view::colors::ramp,
+    terrain::Grid,
+    view::{colors::ramp, surface::Cells},
 };
 use bevy::math::*;
-use core::ops::Range;
-use std::borrow::Cow;
 
 /// A dry vertex beside water lies at least this far below the ground, and at
 /// most that far where the land falls away. units: m
@@ -22,108 +19,11 @@ pub(crate) const WIDEST: u32 = 31;
 pub(crate) const WIDEST_STREAM: u32 = 4;
 
 /// Speeds between which water counts as running more and more. units: m/s
-pub(crate) const RUNS: (f32, f32) = (0.2, 0.8);
+pub(crate) const RUNNING: (f32, f32) = (0.2, 0.8);
 
 /// Depths between which a brook of one cell spreads over its banks more and more.
 /// units: m
 pub(crate) const BROOK: (f32, f32) = (0.6, 0.2);
-
-/// What flows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::view) enum Liquid {
-    Water,
-    Lava,
-}
-
-impl Liquid {
-    /// Its depths in some columns of a row.
-    pub fn depths(self, terrain: &Terrain, columns: Range<u32>, y: u32) -> Cow<'_, [f32]> {
-        match (self, terrain.lava()) {
-            (Liquid::Water, _) => terrain.water_depths(columns, y),
-            (Liquid::Lava, Some(depths)) => {
-                let first = terrain.grid().index(columns.start, y);
-                Cow::Borrowed(&depths[first..first + columns.len()])
-            }
-            (Liquid::Lava, None) => Cow::Owned(vec![0.0; columns.len()]),
-        }
-    }
-
-    /// Its depth in a cell.
-    pub fn depth(self, terrain: &Terrain, x: u32, y: u32) -> f32 {
-        match self {
-            Liquid::Water => terrain.water_depth(x, y),
-            Liquid::Lava => terrain
-                .lava()
-                .map_or(0.0, |depths| depths[terrain.grid().index(x, y)]),
-        }
-    }
-
-    /// What it carries: sediment, or heat.
-    pub fn loads(self, terrain: &Terrain) -> Option<&[f32]> {
-        match self {
-            Liquid::Water => Some(terrain.suspended()),
-            Liquid::Lava => terrain.lava_heat(),
-        }
-    }
-
-    /// Its velocity in a cell.
-    pub fn velocity(self, terrain: &Terrain, x: u32, y: u32) -> Vec2 {
-        match self {
-            Liquid::Water => terrain.velocity(x, y),
-            Liquid::Lava => crate::view::lava::velocity(terrain, x, y),
-        }
-    }
-
-    /// Whether its velocity may be other than zero.
-    pub fn is_moving(self, terrain: &Terrain) -> bool {
-        self == Liquid::Lava || terrain.flow().is_some() || terrain.has_streams()
-    }
-}
-
-/// What a surface is made from.
-pub(super) trait Cells {
-    fn ground(&self, x: u32, y: u32) -> f32;
-    /// Depth of water, zero where it is too thin to be seen.
-    fn depth(&self, x: u32, y: u32) -> f32;
-    /// Sediment as a share of the water, or heat as a share of the hottest.
-    fn share(&self, x: u32, y: u32) -> f32;
-    fn velocity(&self, x: u32, y: u32) -> Vec2;
-}
-
-/// The terrain itself.
-pub(super) struct LiveCells<'a> {
-    pub terrain: &'a Terrain,
-    pub liquid: Liquid,
-    pub thinnest: f32,
-}
-
-impl Cells for LiveCells<'_> {
-    fn ground(&self, x: u32, y: u32) -> f32 {
-        self.terrain.ground(self.terrain.grid().index(x, y))
-    }
-
-    fn depth(&self, x: u32, y: u32) -> f32 {
-        let depth = self.liquid.depth(self.terrain, x, y);
-        if depth > self.thinnest { depth } else { 0.0 }
-    }
-
-    fn share(&self, x: u32, y: u32) -> f32 {
-        match self.depth(x, y) {
-            depth if depth > 0.0 => {
-                let loads = self.liquid.loads(self.terrain);
-                loads.map_or(0.0, |loads| loads[self.terrain.grid().index(x, y)]) / depth
-            }
-            _ => 0.0,
-        }
-    }
-
-    fn velocity(&self, x: u32, y: u32) -> Vec2 {
-        match self.depth(x, y) > 0.0 {
-            true => self.liquid.velocity(self.terrain, x, y),
-            false => Vec2::ZERO,
-        }
-    }
-}
 
 /// A vertex of the surface.
 #[derive(Clone, Copy, Debug, Default)]
@@ -147,7 +47,7 @@ pub(super) struct Rule {
     reach: u32,
     /// Cells to either side in which streams count; none at full resolution.
     stream: u32,
-    thinnest: f32,
+    min_depth: f32,
 }
 
 /// Sums over wet cells.
@@ -168,19 +68,19 @@ impl Wet {
 
     /// How much the water runs, 0 to 1.
     fn runs(&self) -> f32 {
-        ramp(self.mean(self.velocity.length()), RUNS.0, RUNS.1)
+        ramp(self.mean(self.velocity.length()), RUNNING.0, RUNNING.1)
     }
 }
 
 impl Rule {
     /// The rule of a level.
-    pub fn new(grid: &Grid, level: u8, thinnest: f32) -> Self {
+    pub fn new(grid: &Grid, level: u8, min_depth: f32) -> Self {
         Self {
             last: grid.size() - 1,
             cell_size: grid.cell_size(),
             reach: (1 << level).min(WIDEST),
             stream: ((1 << level) / 2).min(WIDEST_STREAM),
-            thinnest,
+            min_depth,
         }
     }
 
@@ -289,7 +189,7 @@ impl Rule {
         let wet = self.wet(cells, at, (self.stream, 1));
         let side = (2 * self.stream + 1) as f32;
         let depth = wet.depth / (side * side) * wet.runs();
-        (depth > self.thinnest).then(|| Vertex {
+        (depth > self.min_depth).then(|| Vertex {
             height: ground + depth,
             normal: self.normal(cells, at, wet.level / wet.count),
             depth,

@@ -1,13 +1,13 @@
-//! New meshes in the place of old ones.
+//! Swaps new meshes in for old ones.
 
 use bevy::{camera::primitives::Aabb, prelude::*, tasks::AsyncComputeTaskPool};
 use std::sync::Arc;
 
-pub(super) type MeshAndBounds = (Mesh, Aabb);
+pub(in crate::view) type MeshAndBounds = (Mesh, Aabb);
 
 /// Puts new meshes in and takes old ones out. Workers allocated those, so workers
-/// free them: the main thread has better things to do.
-pub(super) struct MeshSwap<'a> {
+/// free them, not the main thread.
+pub(in crate::view) struct MeshSwap<'a> {
     meshes: &'a mut Assets<Mesh>,
     old: Vec<Mesh>,
 }

@@ -14,7 +14,7 @@ const NONE: u16 = u16::MAX;
 /// The vertices of a chunk at its level, edges thinned out as coarser
 /// neighbors ask for.
 #[derive(Clone, Debug)]
-pub(in crate::view) struct Lattice {
+pub(in crate::view) struct VertexGrid {
     detail: ChunkDetail,
     /// Cells, counted from the chunk's first, in which vertices lie.
     columns: Vec<u32>,
@@ -22,9 +22,9 @@ pub(in crate::view) struct Lattice {
 }
 
 /// A vertex on a line: where it lies on it, and its number.
-type Bead = (u32, u16);
+type EdgeVertex = (u32, u16);
 
-impl Lattice {
+impl VertexGrid {
     /// Vertices of a chunk of this many cells between its first and its last.
     pub fn new(quads: UVec2, detail: ChunkDetail) -> Self {
         let line = |quads: u32| {
@@ -79,13 +79,13 @@ impl Lattice {
         let numbers = self.numbers();
         let pitch = self.columns.len();
         let (right, bottom) = (pitch - 1, self.rows.len() - 1);
-        let column = |i: usize, rows: core::ops::RangeInclusive<usize>| -> Vec<Bead> {
-            let beads = rows.map(|j| (self.rows[j], numbers[j * pitch + i]));
-            beads.filter(|&(_, number)| number != NONE).collect()
+        let column = |i: usize, rows: core::ops::RangeInclusive<usize>| -> Vec<EdgeVertex> {
+            let vertices = rows.map(|j| (self.rows[j], numbers[j * pitch + i]));
+            vertices.filter(|&(_, number)| number != NONE).collect()
         };
-        let row = |j: usize, columns: core::ops::RangeInclusive<usize>| -> Vec<Bead> {
-            let beads = columns.map(|i| (self.columns[i], numbers[j * pitch + i]));
-            beads.filter(|&(_, number)| number != NONE).collect()
+        let row = |j: usize, columns: core::ops::RangeInclusive<usize>| -> Vec<EdgeVertex> {
+            let vertices = columns.map(|i| (self.columns[i], numbers[j * pitch + i]));
+            vertices.filter(|&(_, number)| number != NONE).collect()
         };
         // An edge of one quad is the same at any coarser level.
         let thinned = |side: usize, quads: usize| {
@@ -156,7 +156,7 @@ impl Lattice {
 /// Fills the strip between two lines of vertices with triangles, the shorter
 /// diagonal first. They face up if the lines run along +Z and `to` lies east of
 /// `from`, and down if they run along +X and `to` lies south.
-fn bridge(from: &[Bead], to: &[Bead], mut put: impl FnMut([u16; 3])) {
+fn bridge(from: &[EdgeVertex], to: &[EdgeVertex], mut put: impl FnMut([u16; 3])) {
     let (mut i, mut j) = (0, 0);
     while i + 1 < from.len() || j + 1 < to.len() {
         let onward_from = match (from.get(i + 1), to.get(j + 1)) {

@@ -1,16 +1,29 @@
-//! One entity whose mesh is made anew again and again: a ring, dots, steam.
+//! Meshes that the view computes itself, and one entity whose mesh is replaced
+//! again and again: the brush's ring, particles of rivers, steam.
 
 use bevy::{
+    asset::RenderAssetUsages,
     camera::visibility::NoFrustumCulling,
     ecs::system::SystemParam,
     light::{NotShadowCaster, NotShadowReceiver},
+    mesh::{Indices, PrimitiveTopology},
     prelude::*,
 };
+
+/// A mesh of triangles, without normals or any other attribute yet.
+pub(super) fn triangle_mesh(positions: Vec<[f32; 3]>, indices: Indices) -> Mesh {
+    Mesh::new(
+        PrimitiveTopology::TriangleList,
+        RenderAssetUsages::default(),
+    )
+    .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
+    .with_inserted_indices(indices)
+}
 
 /// Draws a mesh by an entity with a marker of its own, anywhere on the land,
 /// without shadows.
 #[derive(SystemParam)]
-pub(super) struct LooseMesh<'w, 's, M: Component + Default> {
+pub(super) struct DynamicMesh<'w, 's, M: Component + Default> {
     commands: Commands<'w, 's>,
     meshes: ResMut<'w, Assets<Mesh>>,
     materials: ResMut<'w, Assets<StandardMaterial>>,
@@ -23,7 +36,7 @@ type Drawn = (
     &'static mut Visibility,
 );
 
-impl<M: Component + Default> LooseMesh<'_, '_, M> {
+impl<M: Component + Default> DynamicMesh<'_, '_, M> {
     pub fn is_shown(&self) -> bool {
         let mut drawn = self.drawn.iter();
         drawn.any(|(.., visibility)| *visibility != Visibility::Hidden)
@@ -61,7 +74,7 @@ impl<M: Component + Default> LooseMesh<'_, '_, M> {
     }
 
     /// Gives it another color.
-    pub fn paint(&mut self, color: Color) {
+    pub fn set_color(&mut self, color: Color) {
         for (_, material, _) in &self.drawn {
             if let Some(mut material) = self.materials.get_mut(&material.0) {
                 material.base_color = color;

@@ -1,0 +1,118 @@
+//! Lava as a surface in chunks.
+
+use super::{LavaChunk, LavaExtension, LavaView, material, velocity};
+use crate::{
+    terrain::{Grid, Terrain},
+    view::{
+        TerrainView,
+        ground::mesh::Baseline,
+        liquid::{Liquid, LiquidMeshSettings, mesh::LiquidChunkCopy},
+        surface::{Change, ChunkSource, GpuVertices, MeshAndBounds, SurfaceLayer},
+    },
+};
+use bevy::{math::*, prelude::*};
+use core::ops::Range;
+use std::borrow::Cow;
+
+/// Lava as a surface.
+pub(in crate::view) struct Lava;
+
+impl Liquid for Lava {
+    fn is_present(terrain: &Terrain) -> bool {
+        terrain.lava().is_some()
+    }
+
+    fn depths(terrain: &Terrain, columns: Range<u32>, y: u32) -> Cow<'_, [f32]> {
+        match terrain.lava() {
+            Some(depths) => {
+                let first = terrain.grid().index(columns.start, y);
+                Cow::Borrowed(&depths[first..first + columns.len()])
+            }
+            None => Cow::Owned(vec![0.0; columns.len()]),
+        }
+    }
+
+    fn depth(terrain: &Terrain, x: u32, y: u32) -> f32 {
+        let depths = terrain.lava();
+        depths.map_or(0.0, |depths| depths[terrain.grid().index(x, y)])
+    }
+
+    fn loads(terrain: &Terrain) -> Option<&[f32]> {
+        terrain.lava_heat()
+    }
+
+    fn velocity(terrain: &Terrain, x: u32, y: u32) -> Vec2 {
+        velocity(terrain, x, y)
+    }
+
+    fn is_moving(_: &Terrain) -> bool {
+        true
+    }
+}
+
+impl SurfaceLayer for Lava {
+    const NAME: &'static str = "lava chunk";
+    const COVERS_ALL: bool = false;
+    const CASTS_SHADOWS: bool = false;
+    const GPU_VERTICES: GpuVertices = GpuVertices::None;
+    const REBUILT_BY: &'static [Change] = &[Change::Lava];
+    // Whether there is any to be seen depends on the lava alone: ground that
+    // moves where there was none brings none.
+    const AFFECTED_BY: &'static [Change] = &[Change::GroundAround];
+
+    type Chunk = LavaChunk;
+    type Settings = LavaView;
+    type Extension = LavaExtension;
+    type MeshSettings = LiquidMeshSettings;
+    type Copied = LiquidChunkCopy;
+    type Memory = ();
+
+    fn chunk(coord: UVec2) -> LavaChunk {
+        LavaChunk { coord }
+    }
+
+    fn embed_shaders(app: &mut App) {
+        material::embed_shaders(app);
+    }
+
+    fn base_material(settings: &LavaView) -> StandardMaterial {
+        StandardMaterial {
+            base_color: settings.crust.into(),
+            perceptual_roughness: 0.85,
+            reflectance: 0.3,
+            ..default()
+        }
+    }
+
+    fn plain_material(settings: &LavaView) -> StandardMaterial {
+        StandardMaterial {
+            base_color: settings.crust.into(),
+            emissive: settings.bright,
+            ..default()
+        }
+    }
+
+    fn extension(settings: &LavaView, _: &TerrainView, _: &Grid, _: &Baseline) -> LavaExtension {
+        settings.into()
+    }
+
+    fn mesh_settings(settings: &LavaView, view: &TerrainView) -> LiquidMeshSettings {
+        LiquidMeshSettings::new(view, settings.visible, settings.min_depth)
+    }
+
+    fn is_in(settings: &LiquidMeshSettings, terrain: &Terrain, first: UVec2, last: UVec2) -> bool {
+        settings.is_in::<Self>(terrain, first, last)
+    }
+
+    fn copy(
+        source: &ChunkSource,
+        settings: &LiquidMeshSettings,
+        _: Option<&()>,
+    ) -> Option<LiquidChunkCopy> {
+        settings.copy::<Self>(source)
+    }
+
+    fn build(copied: &LiquidChunkCopy, _: &LiquidMeshSettings) -> (MeshAndBounds, ()) {
+        (copied.build(), ())
+    }
+}
