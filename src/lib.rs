@@ -19,6 +19,7 @@ mod query;
 #[cfg(feature = "serialize")]
 pub mod scene;
 pub mod schedule;
+pub mod settings;
 #[cfg(any(feature = "gpu", feature = "render"))]
 mod shaders;
 pub mod terrain;

@@ -367,7 +367,7 @@ impl Bake {
                 if models.iter().filter(is_water).count() > 1 {
                     return Err(SettingsError {
                         model: "Bake",
-                        field: "models",
+                        field: "models".into(),
                         reason: "only one water model runs at a time".into(),
                     });
                 }

@@ -1,5 +1,6 @@
 //! The brush in the player's hand, and undo.
 
+use super::rows::show_rows;
 use crate::forcing::edits::{
     Brush, BrushShape, EditAction, Falloff, Fill, HeightStamp, HistoryRequest, Matter, TerrainEdit,
     TerrainHistory,
@@ -274,10 +275,10 @@ fn show_tool(ui: &mut Ui, brush: &mut PanelBrush) {
                 ui.selectable_value(&mut brush.tool, Some(tool), tool.name());
             }
         });
-    let radius = egui::Slider::new(&mut brush.brush.radius, 1.0..=200.0)
-        .clamping(egui::SliderClamping::Edits)
-        .logarithmic(true);
-    ui.add(radius.suffix(" m").text("radius"));
+    let default = PanelBrush::default().brush;
+    show_rows(ui, |rows| {
+        rows.field(&mut brush.brush, Some(&default), "radius");
+    });
     if let Some(tool) = brush.tool {
         let (_, most, unit) = tool.strength();
         let strength = &mut brush.strengths[place(tool)];

@@ -1,6 +1,6 @@
 //! Masks: which are kept, how they follow the water, and a small picture of one.
 
-use super::rows::{Rows, numbers};
+use super::rows::show_rows;
 use crate::masks::{Mask, MaskSettings, TerrainMasks};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Color32, ColorImage, TextureHandle, TextureOptions, Ui};
@@ -48,7 +48,8 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
     });
     let mut edited = settings;
     ui.collapsing("how they follow the water", |ui| {
-        show_settings(ui, &mut edited);
+        let default = MaskSettings::default();
+        show_rows(ui, |rows| rows.all(&mut edited, Some(&default)));
     });
     if !wanted.contains(&true) {
         world.remove_resource::<TerrainMasks>();
@@ -69,22 +70,6 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
             show_preview(ui, world, preview.bypass_change_detection());
         });
     }
-}
-
-fn show_settings(ui: &mut Ui, settings: &mut MaskSettings) {
-    let rows = &mut Rows {
-        ui,
-        #[cfg(test)]
-        path: String::new(),
-        #[cfg(test)]
-        shown: &mut Vec::new(),
-    };
-    numbers!(rows, settings, MaskSettings::default();
-        memory, "s", 0.0..=60.0, "Erosion time over which flow is smoothed";
-        drying, "s", 0.1..=3600.0, "Erosion time in which soaked ground dries";
-        soak_depth, "m", 0.0001..=1.0, "Depth of water that soaks the ground";
-        image_interval, "s", 0.0..=1.0, "Least time between two uploads of an image of 1024² cells";
-    );
 }
 
 fn show_preview(ui: &mut Ui, world: &mut World, preview: &mut MaskPreview) {

@@ -69,6 +69,7 @@ mod view;
 pub use brush::{BrushTool, PanelBrush};
 #[cfg(feature = "io")]
 pub use files::{ExportedField, ImportedField, PanelFiles};
+pub use models::show_settings;
 pub use plots::{PanelPlots, Plot};
 #[cfg(feature = "serialize")]
 pub use presets::PanelPresets;

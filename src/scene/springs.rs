@@ -26,7 +26,7 @@ impl<C> Spring<C> {
         }
         Err(SettingsError {
             model,
-            field: "at",
+            field: "at".into(),
             reason: format!("must be a place, was {at}"),
         })
     }

@@ -5,7 +5,8 @@ use crate::{
     report,
     settings::{self, Assignment},
 };
-use bevy_erode::prelude::*;
+use bevy::reflect::Reflect;
+use bevy_erode::{prelude::*, settings::ListedSetting};
 use core::any::Any;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -128,6 +129,7 @@ impl Model {
 /// Settings of a model, whichever it is.
 pub trait Settings {
     fn names(&self) -> Vec<String>;
+    fn list(&self) -> Vec<ListedSetting>;
     fn set(&mut self, key: &str, value: &str) -> Result<(), String>;
     fn check(&self) -> Result<(), SettingsError>;
     fn bake_model(&self) -> BakeModel;
@@ -146,7 +148,7 @@ fn choose<S>(
     check: fn(&S::Settings) -> Result<(), SettingsError>,
 ) -> Box<dyn Settings>
 where
-    S: Solver<Settings: Default + Serialize + DeserializeOwned>,
+    S: Solver<Settings: Default + Reflect + Serialize + DeserializeOwned>,
 {
     Box::new(SettingsOf::<S> {
         settings: preset.cloned().unwrap_or_default(),
@@ -156,10 +158,14 @@ where
 
 impl<S> Settings for SettingsOf<S>
 where
-    S: Solver<Settings: Serialize + DeserializeOwned>,
+    S: Solver<Settings: Reflect + Serialize + DeserializeOwned>,
 {
     fn names(&self) -> Vec<String> {
         settings::names(&self.settings)
+    }
+
+    fn list(&self) -> Vec<ListedSetting> {
+        bevy_erode::settings::list(&self.settings)
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {

@@ -1,7 +1,37 @@
-//! Settings by name: any field of any model, by RON.
+//! Settings by name: any field of any model, by RON, and the list of them all.
 
+use crate::{
+    args::SettingsArgs,
+    failure::Failure,
+    models::{self, KINDS, Kind},
+    report::print,
+};
+use bevy_erode::scene::ErosionScene;
 use ron::{Options, extensions::Extensions, ser::PrettyConfig};
 use serde::{Serialize, de::DeserializeOwned};
+
+/// Lists the settings of all models, or of one: default, unit, hard limits,
+/// sensible range and what each does.
+pub fn run(args: &SettingsArgs) -> Result<(), Failure> {
+    let kinds: Vec<&Kind> = match &args.model {
+        None => KINDS.iter().collect(),
+        Some(name) => {
+            let kind = Kind::named(name).ok_or_else(|| {
+                let names = models::all_names();
+                Failure::usage(format!("there is no model `{name}`; there are {names}"))
+            })?;
+            vec![kind]
+        }
+    };
+    let defaults = ErosionScene::default();
+    let mut lines = Vec::new();
+    for kind in kinds {
+        for setting in kind.choose(&defaults).settings.list() {
+            lines.push(format!("{}.{setting}", kind.name));
+        }
+    }
+    print(&lines.join("\n"))
+}
 
 /// The same leniency as in scenes: `streams=()` may stand for `Some(())`.
 pub fn ron_options() -> Options {

@@ -16,6 +16,7 @@ mod lattice;
 pub(super) use choose::{ChunkBox, Eye, LevelChoice};
 pub(super) use lattice::Lattice;
 
+use crate::settings::Setting;
 use bevy::prelude::*;
 
 /// How finely the ground, its water and its lava are drawn.
@@ -28,7 +29,9 @@ use bevy::prelude::*;
 pub struct Detail {
     /// Distance from the camera to which chunks are drawn in full, in sides of
     /// a chunk (64 cells). Twice as far away the spacing of vertices is double,
-    /// and so on.
+    /// and so on. units: chunks
+    #[reflect(@Setting::new("chunks", 0.5..=64.0).label("detail")
+        .about("How far from the camera land is drawn in full"))]
     pub reach: f32,
     /// Triangles of ground, water and lava that are drawn at most, seen or not. If
     /// `reach` asks for more, everything is drawn more coarsely.

@@ -22,6 +22,7 @@ pub use material::{WaterExtension, WaterMaterial};
 pub(super) use material::{build, default_material};
 pub(super) use surface::Liquid;
 
+use crate::settings::Setting;
 use bevy::prelude::*;
 
 /// A piece of the water's surface, above the ground's chunk of the same place.
@@ -39,6 +40,7 @@ pub struct WaterChunk {
 #[reflect(Resource, Default)]
 pub struct WaterView {
     /// Whether water is drawn at all.
+    #[reflect(@Setting::plain().label("draw water").about("Whether water is drawn at all"))]
     pub visible: bool,
     /// Clear water over a ground that is near.
     pub shallow: LinearRgba,
@@ -52,10 +54,16 @@ pub struct WaterView {
     /// it is all there is of the sky.
     pub sky: LinearRgba,
     /// Depth at which two thirds of the ground are hidden. units: m
+    #[reflect(@Setting::new("m", 0.1..=50.0)
+        .about("Depth at which two thirds of the ground are hidden"))]
     pub clarity: f32,
     /// Share of sediment at which water is as brown as it gets.
+    #[reflect(@Setting::new("", 0.001..=1.0)
+        .about("Share of sediment at which water is as brown as it gets"))]
     pub murk: f32,
     /// Speed above which water foams. units: m/s
+    #[reflect(@Setting::new("m/s", 0.1..=20.0)
+        .about("Speed above which water foams"))]
     pub foam_speed: f32,
     /// How rough ripples make the surface: 0 is a mirror.
     pub ripple_strength: f32,
