@@ -86,7 +86,7 @@ impl Calendar {
 
     pub fn load_state(memory: &mut StateReader) -> Result<Self, StateError> {
         let elapsed = memory.real()?;
-        memory.ensure(elapsed >= 0.0, "the date is none")?;
+        memory.ensure(elapsed >= 0.0, "the elapsed time must be 0 s or more")?;
         Ok(Self { elapsed })
     }
 }

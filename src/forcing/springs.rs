@@ -360,7 +360,7 @@ pub(super) fn run_springs(
     }
     for (entity, error) in &wrong {
         if !refused.knows(*entity, error) {
-            warn!("{error}; entity {entity} rests until this is mended");
+            warn!("{error}; entity {entity} is skipped until this is fixed");
             faults.write(ErosionFault {
                 model: error.model,
                 reason: error.to_string(),

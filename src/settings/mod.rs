@@ -74,7 +74,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// A field that is no number: a `bool` or an enum.
+    /// A field that is not a number: a `bool` or an enum.
     pub const fn plain() -> Self {
         Self {
             label: None,

@@ -169,7 +169,7 @@ impl PublishedState {
         terrain: &mut Terrain,
         dt: f32,
     ) {
-        self.heed(terrain);
+        self.adopt_flow(terrain);
         self.survey(workers, terrain);
         self.accelerate(settings, workers, terrain, dt);
         let flowed = self.flow(workers, terrain, dt);
@@ -196,8 +196,8 @@ impl PublishedState {
     }
 
     /// Starts from the terrain's flow where it is not the one that this state
-    /// left: another method ran, or the land is another.
-    fn heed(&mut self, terrain: &Terrain) {
+    /// left: another method ran, or the terrain was replaced.
+    fn adopt_flow(&mut self, terrain: &Terrain) {
         let (w, l) = (self.grid.width(), self.grid.cell_size());
         let Some(flow) = terrain.flow() else {
             return;
