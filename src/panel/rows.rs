@@ -131,10 +131,7 @@ impl Rows<'_> {
     }
 
     /// A number with a slider.
-    fn number<T: Numeric>(&mut self, row: &Row, value: &mut T)
-    where
-        T: PartialReflect,
-    {
+    fn number<T: Numeric + PartialReflect>(&mut self, row: &Row, value: &mut T) {
         let Some(range) = row.setting.range() else {
             return;
         };
