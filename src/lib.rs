@@ -20,6 +20,7 @@ mod query;
 #[cfg(feature = "serialize")]
 pub mod scene;
 pub mod schedule;
+pub mod settings;
 #[cfg(feature = "render")]
 mod shaders;
 pub mod terrain;

@@ -121,13 +121,7 @@ impl Erosion {
         const M: &str = "Time<Erosion>";
         in_range(M, "speed", self.speed, 0.0..=10_000.0)?;
         let day = Duration::from_secs(86_400);
-        let wrong = |field, reason: &str| {
-            Err(SettingsError {
-                model: M,
-                field,
-                reason: reason.into(),
-            })
-        };
+        let wrong = |field, reason: &str| Err(SettingsError::new(M, field, reason));
         if !(Duration::from_micros(1)..=day).contains(&self.step_size) {
             return wrong("step_size", "must be a microsecond to a day");
         }

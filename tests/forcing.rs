@@ -504,14 +504,14 @@ fn wrong_values_are_named() {
     ] {
         let at = Vec3::new(at, 0.0, 0.0);
         let error = source.pour(&mut terrain, at, 1.0).expect_err(field);
-        assert_eq!((error.model, error.field), ("WaterSource", field));
+        assert_eq!((error.model, &*error.field), ("WaterSource", field));
         let sink = WaterSink {
             discharge: source.discharge,
             radius: source.radius,
         };
         if field != "sediment" {
             let error = sink.drain(&mut terrain, at, 1.0).expect_err(field);
-            assert_eq!((error.model, error.field), ("WaterSink", field));
+            assert_eq!((error.model, &*error.field), ("WaterSink", field));
         }
     }
     assert_eq!(terrain.state_hash(), hash);

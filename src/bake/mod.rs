@@ -375,7 +375,7 @@ impl Bake {
                 if water.len() > 1 {
                     return Err(SettingsError {
                         model: "Bake",
-                        field: "models",
+                        field: "models".into(),
                         reason: format!(
                             "only one water model runs at a time, found {}",
                             water.join(" and ")

@@ -15,7 +15,8 @@ use crate::{
         solver_state::{StateError, StateReader, StateWriter},
     },
     parallel::Workers,
-    terrain::{Grid, Layer, SettingsError, Terrain, add_exactly, in_range},
+    settings::{self, Setting},
+    terrain::{Grid, Layer, SettingsError, Terrain, add_exactly},
 };
 use bevy::prelude::*;
 use multiversion::multiversion;
@@ -25,6 +26,7 @@ const M: &str = "Evaporation";
 /// Lets water evaporate: insert this resource and it does.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default)]
+#[reflect(@Setting::titled("Evaporation", "Water dries up"))]
 #[cfg_attr(
     feature = "serialize",
     derive(serde::Serialize, serde::Deserialize),
@@ -33,8 +35,13 @@ const M: &str = "Evaporation";
 pub struct Evaporation {
     /// Depth that goes into the air wherever there is water: some 0.2 over a
     /// mild day, 1 in hot wind. units: mm/h
+    #[reflect(@Setting::new("mm/h", 0.0..=1000.0).limits(0.0..=1e5)
+        .about("Depth that goes into the air wherever there is water"))]
     pub mm_per_hour: f32,
     /// When it dries; always, if there is none.
+    #[reflect(@Setting::optional(|| Season::default().opposite())
+        .label("in a season")
+        .about("Only in a part of every year, which may be short"))]
     pub season: Option<Season>,
 }
 
@@ -63,8 +70,7 @@ impl Evaporation {
 
     /// Checks the settings; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        in_range(M, "mm_per_hour", self.mm_per_hour, 0.0..=1e5)?;
-        Season::check(self.season.as_ref(), M)
+        settings::check(self)
     }
 }
 

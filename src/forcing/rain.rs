@@ -23,7 +23,8 @@ use crate::{
         solver_state::{StateError, StateReader, StateWriter},
     },
     parallel::Workers,
-    terrain::{Grid, Layer, SettingsError, Terrain, in_range},
+    settings::{self, Setting},
+    terrain::{Grid, Layer, SettingsError, Terrain},
 };
 use bevy::prelude::*;
 use multiversion::multiversion;
@@ -33,6 +34,7 @@ const M: &str = "Rain";
 /// Lets rain fall: insert this resource and it rains.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
+#[reflect(@Setting::titled("Rain", "Water falls on the land; a water model lets it flow"))]
 #[cfg_attr(
     feature = "serialize",
     derive(serde::Serialize, serde::Deserialize),
@@ -40,10 +42,16 @@ const M: &str = "Rain";
 )]
 pub struct Rain {
     /// Mean over the land: 2 is drizzle, 10 is rain, 50 is a cloudburst. units: mm/h
+    #[reflect(@Setting::new("mm/h", 0.0..=10_000.0).limits(0.0..=1e5)
+        .about("Mean over the land: 10 is rain, 50 a cloudburst, more is a game's"))]
     pub mm_per_hour: f32,
     /// Where it falls.
+    #[reflect(@Setting::plain().about("Where it falls"))]
     pub pattern: RainPattern,
     /// When it falls; always, if there is none.
+    #[reflect(@Setting::optional(Season::default)
+        .label("in a season")
+        .about("Only in a part of every year, which may be short"))]
     pub season: Option<Season>,
 }
 
@@ -58,16 +66,23 @@ pub struct Rain {
 pub enum RainPattern {
     /// Everywhere alike.
     #[default]
+    #[reflect(@Setting::variant("even", || RainPattern::Uniform).about("Everywhere alike"))]
     Uniform,
     /// Single drops at random places, after X. Mei, P. Decaudin and B.-G. Hu
     /// (2007).
+    #[reflect(@Setting::variant("drops", || RainPattern::drops(0)).about("At random places"))]
     Drops {
         /// Radius of a drop's splash. A smaller one than a cell wets the cell
         /// that covers it. units: m
+        #[reflect(@Setting::new("m", 0.1..=50.0).limits(1e-3..=1e6)
+            .about("Radius of a drop's splash"))]
         radius: f32,
         /// Water in the middle of a splash; at its rim there is none. units: m
+        #[reflect(@Setting::new("m", 0.0001..=1.0).limits(1e-6..=1e3)
+            .about("Water in the middle of a splash: deeper ones fall more rarely"))]
         depth: f32,
         /// Same seed, same drops.
+        #[reflect(@Setting::seed().about("Same seed, same drops"))]
         seed: u64,
     },
     /// Single drops that keep a distance: evenly spread, but in no order.
@@ -76,20 +91,30 @@ pub enum RainPattern {
     /// from the latest drops. So any few drops in a row are spread well, and no
     /// pattern repeats. (The R2 sequence is more even still, but one sees its
     /// rows; a precomputed tile repeats, and is even only when all of it fell.)
+    #[reflect(@Setting::variant("spaced drops", || RainPattern::blue_noise(0))
+        .about("At places that keep a distance from one another"))]
     BlueNoise {
         /// Distance that drops keep from the latest before them, of which as
         /// many count as fit on half of the land. At least a cell, and a
         /// thousandth of the land's side. units: m
+        #[reflect(@Setting::new("m", 0.5..=200.0).limits(1e-3..=1e6)
+            .about("Distance that drops keep from the latest before them"))]
         spacing: f32,
         /// Radius of a drop's splash. units: m
+        #[reflect(@Setting::new("m", 0.1..=50.0).limits(1e-3..=1e6)
+            .about("Radius of a drop's splash"))]
         radius: f32,
         /// Water in the middle of a splash; at its rim there is none. units: m
+        #[reflect(@Setting::new("m", 0.0001..=1.0).limits(1e-6..=1e3)
+            .about("Water in the middle of a splash: deeper ones fall more rarely"))]
         depth: f32,
         /// Same seed, same drops.
+        #[reflect(@Setting::seed().about("Same seed, same drops"))]
         seed: u64,
     },
     /// A weight for each cell, row by row. Only their proportions matter: the
     /// mean over the land is always the rate.
+    #[reflect(@Setting::titled("map", "A weight for each cell"))]
     Map(Vec<f32>),
 }
 
@@ -124,21 +149,10 @@ impl Rain {
 
     /// Checks the settings; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        in_range(M, "mm_per_hour", self.mm_per_hour, 0.0..=1e5)?;
-        Season::check(self.season.as_ref(), M)?;
+        settings::check(self)?;
         match &self.pattern {
-            RainPattern::Uniform => Ok(()),
-            RainPattern::Drops { radius, depth, .. } => check_drops(*radius, *depth),
-            RainPattern::BlueNoise {
-                spacing,
-                radius,
-                depth,
-                ..
-            } => {
-                in_range(M, "pattern.spacing", *spacing, 1e-3..=1e6)?;
-                check_drops(*radius, *depth)
-            }
             RainPattern::Map(weights) => check_map(weights),
+            _ => Ok(()),
         }
     }
 
@@ -148,7 +162,7 @@ impl Rain {
         match &self.pattern {
             RainPattern::Map(weights) if weights.len() != grid.cells() => Err(SettingsError {
                 model: M,
-                field: "pattern.Map",
+                field: "pattern.Map".into(),
                 reason: format!(
                     "must be one weight for each cell: {} × {} cells need {}, but there are {}",
                     grid.width(),
@@ -162,7 +176,7 @@ impl Rain {
             {
                 Err(SettingsError {
                     model: M,
-                    field: "pattern.radius",
+                    field: "pattern.radius".into(),
                     reason: format!(
                         "must be {MAX_RADIUS} cells ({} m) or less, was {radius} m",
                         MAX_RADIUS * f64::from(grid.cell_size())
@@ -195,15 +209,10 @@ impl RainPattern {
     }
 }
 
-fn check_drops(radius: f32, depth: f32) -> Result<(), SettingsError> {
-    in_range(M, "pattern.radius", radius, 1e-3..=1e6)?;
-    in_range(M, "pattern.depth", depth, 1e-6..=1e3)
-}
-
 fn check_map(weights: &[f32]) -> Result<(), SettingsError> {
     let wrong = |reason| SettingsError {
         model: M,
-        field: "pattern.Map",
+        field: "pattern.Map".into(),
         reason,
     };
     // NaN fails the comparison, so it is found too.

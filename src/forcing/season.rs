@@ -3,7 +3,7 @@
 
 use crate::{
     models::solver_state::{StateError, StateReader, StateWriter},
-    terrain::{SettingsError, in_range},
+    settings::Setting,
 };
 use bevy::prelude::*;
 
@@ -18,10 +18,14 @@ use bevy::prelude::*;
 )]
 pub struct Season {
     /// Length of a year. units: s
+    #[reflect(@Setting::new("s", 1.0..=3600.0).limits(0.1..=1e8).about("Length of a year"))]
     pub year: f32,
     /// When in the year it begins: 0 with the year, 0.5 in its middle.
+    #[reflect(@Setting::new("", 0.0..=1.0).limits(0.0..=1.0).about("When in the year it begins"))]
     pub start: f32,
     /// How much of the year it lasts; it may go on into the next.
+    #[reflect(@Setting::new("", 0.0..=1.0).limits(0.0..=1.0)
+        .about("How much of the year it lasts"))]
     pub share: f32,
 }
 
@@ -44,15 +48,6 @@ impl Season {
             share: 1.0 - self.share,
             ..self
         }
-    }
-
-    pub(super) fn check(this: Option<&Self>, model: &'static str) -> Result<(), SettingsError> {
-        let Some(season) = this else {
-            return Ok(());
-        };
-        in_range(model, "season.year", season.year, 0.1..=1e8)?;
-        in_range(model, "season.start", season.start, 0.0..=1.0)?;
-        in_range(model, "season.share", season.share, 0.0..=1.0)
     }
 
     /// Time of the season in the first `time` seconds. units: s

@@ -13,7 +13,8 @@ use super::{LavaSource, MAX_DEPTH, add_counted, disc::Disc, gain, tile_of};
 use crate::{
     models::plugin::ModelFailed,
     schedule::Erosion,
-    terrain::{Grid, SettingsError, Terrain, TerrainCursor, add_exactly, in_range},
+    settings::{self, Setting},
+    terrain::{Grid, SettingsError, Terrain, TerrainCursor, add_exactly},
 };
 use bevy::prelude::*;
 
@@ -31,11 +32,16 @@ const SINK: &str = "WaterSink";
 )]
 pub struct WaterSource {
     /// Water poured. units: m³/s
+    #[reflect(@Setting::new("m³/s", 0.0..=100.0).limits(0.0..=1e9).about("Water poured"))]
     pub discharge: f32,
     /// Radius of the patch it is poured on, or the cell that covers the source
     /// if that is larger. units: m
+    #[reflect(@Setting::new("m", 0.0..=100.0).limits(0.0..=1e6)
+        .about("Radius of the patch that it is poured on"))]
     pub radius: f32,
     /// Sediment that comes with the water, as a share of its volume, 0 to 0.5.
+    #[reflect(@Setting::new("", 0.0..=0.5).limits(0.0..=0.5)
+        .about("Sediment that comes with the water, as a share of its volume"))]
     pub sediment: f32,
 }
 
@@ -60,9 +66,13 @@ impl Default for WaterSource {
 )]
 pub struct WaterSink {
     /// Most water that it takes. units: m³/s
+    #[reflect(@Setting::new("m³/s", 0.0..=100.0).limits(0.0..=1e9)
+        .about("Most water that it takes"))]
     pub discharge: f32,
     /// Radius of the patch it takes from, or the cell that covers the sink if
     /// that is larger. units: m
+    #[reflect(@Setting::new("m", 0.0..=100.0).limits(0.0..=1e6)
+        .about("Radius of the patch that it takes from"))]
     pub radius: f32,
 }
 
@@ -96,9 +106,7 @@ impl WaterSource {
 
     /// Checks the values; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        in_range(SOURCE, "discharge", self.discharge, 0.0..=1e9)?;
-        in_range(SOURCE, "radius", self.radius, 0.0..=1e6)?;
-        in_range(SOURCE, "sediment", self.sediment, 0.0..=0.5)
+        settings::check(self)
     }
 
     /// [`check`](Self::check), and whether it stands on the land.
@@ -169,8 +177,7 @@ impl WaterSink {
 
     /// Checks the values; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        in_range(SINK, "discharge", self.discharge, 0.0..=1e9)?;
-        in_range(SINK, "radius", self.radius, 0.0..=1e6)
+        settings::check(self)
     }
 
     /// [`check`](Self::check), and whether it stands on the land.
@@ -242,7 +249,7 @@ pub(super) fn disc_at(
     let Some(cell) = grid.cell_at(position) else {
         return Err(SettingsError {
             model,
-            field: POSITION,
+            field: POSITION.into(),
             reason: format!(
                 "must be on the land, was x = {}, z = {}",
                 position.x, position.z
@@ -289,7 +296,8 @@ impl Refused {
     fn knows(&self, entity: Entity, error: &SettingsError) -> bool {
         self.entities.iter().any(|(other, known)| {
             let same = known.reason == error.reason || error.field == POSITION;
-            *other == entity && (known.model, known.field) == (error.model, error.field) && same
+            let field = (known.model, &known.field) == (error.model, &error.field);
+            *other == entity && field && same
         })
     }
 }

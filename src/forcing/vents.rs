@@ -4,7 +4,10 @@ use super::{
     MAX_DEPTH, add_counted,
     springs::{disc_at, tiles_of},
 };
-use crate::terrain::{Grid, SettingsError, Terrain, in_range};
+use crate::{
+    settings::{self, Setting},
+    terrain::{Grid, SettingsError, Terrain},
+};
 use bevy::prelude::*;
 
 const SOURCE: &str = "LavaSource";
@@ -21,9 +24,12 @@ const SOURCE: &str = "LavaSource";
 )]
 pub struct LavaSource {
     /// Lava poured. units: m³/s
+    #[reflect(@Setting::new("m³/s", 0.0..=100.0).limits(0.0..=1e9).about("Lava poured"))]
     pub discharge: f32,
     /// Radius of the patch it is poured on, or the cell that covers the source
     /// if that is larger. units: m
+    #[reflect(@Setting::new("m", 0.0..=100.0).limits(0.0..=1e6)
+        .about("Radius of the patch that it is poured on"))]
     pub radius: f32,
 }
 
@@ -52,8 +58,7 @@ impl LavaSource {
 
     /// Checks the values; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        in_range(SOURCE, "discharge", self.discharge, 0.0..=1e9)?;
-        in_range(SOURCE, "radius", self.radius, 0.0..=1e6)
+        settings::check(self)
     }
 
     /// [`check`](Self::check), and whether it stands on the land.

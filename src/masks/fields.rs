@@ -3,6 +3,7 @@
 use super::Mask;
 use crate::{
     parallel::Workers,
+    settings::Setting,
     terrain::{Grid, TILE, Terrain, TerrainCursor},
 };
 use bevy::{math::*, prelude::*};
@@ -19,14 +20,19 @@ const ARRIVED: (f32, f32) = (1e-3, 1e-6);
 pub struct MaskSettings {
     /// Erosion time over which flow is smoothed: it makes two thirds of a jump
     /// in this time. units: s
+    #[reflect(@Setting::new("s", 0.0..=60.0).about("Erosion time over which flow is smoothed"))]
     pub memory: f32,
     /// Erosion time in which soaked ground dries. units: s
+    #[reflect(@Setting::new("s", 0.1..=3600.0).about("Erosion time in which soaked ground dries"))]
     pub drying: f32,
     /// Depth of water that soaks the ground. units: m
+    #[reflect(@Setting::new("m", 0.0001..=1.0).about("Depth of water that soaks the ground"))]
     pub soak_depth: f32,
     /// Least time between two uploads of an image of 1024² cells. Larger ones
     /// wait longer in proportion, smaller ones less: Bevy uploads an image as
     /// a whole. units: s
+    #[reflect(@Setting::new("s", 0.0..=1.0)
+        .about("Least time between two uploads of an image of 1024² cells"))]
     pub image_interval: f32,
 }
 

@@ -70,7 +70,7 @@ impl<S: Solver> AnySolver for S {
     fn set_model(&mut self, model: &AnyModel) -> Result<(), SettingsError> {
         let settings = model.get::<S::Settings>().ok_or_else(|| SettingsError {
             model: S::NAME,
-            field: "settings",
+            field: "settings".into(),
             reason: format!(
                 "expected settings of `{}`, found `{}`",
                 S::NAME,

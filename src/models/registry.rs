@@ -191,7 +191,7 @@ impl ErosionModels {
         }
         let taken = |field: &'static str, reason| SettingsError {
             model: entry.name,
-            field,
+            field: field.into(),
             reason,
         };
         for other in &self.entries {

@@ -1,4 +1,4 @@
-//! Bakes: started on the land as it is, watched, cancelled.
+//! Bakes of the current terrain: start, progress, cancel.
 
 use crate::{
     bake::{Bake, BakeTask},
@@ -27,7 +27,7 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
         is_running = true;
         let left = match bake.time_left() {
             Some(left) => format!("{:.0} %, {} s to go", bake.done() * 100.0, left.as_secs()),
-            None => "begun".into(),
+            None => "starting".into(),
         };
         ui.push_id(entity, |ui| {
             ui.add(egui::ProgressBar::new(bake.done()).text(left));
@@ -50,7 +50,7 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
     };
     let start = ui.button("age the land").on_hover_text(
         "Lets so many droplets fall on the land in the background, by the settings of Droplets; \
-         then the land is changed for the aged one",
+         then the aged terrain replaces it",
     );
     if start.clicked() {
         let settings = world
@@ -63,6 +63,6 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
             None => terrain.clone(),
         };
         let bake = Bake::new(land).droplets(settings, drops);
-        world.spawn((Name::new("bake of the panel"), BakeTask::start(bake)));
+        world.spawn((Name::new("panel bake"), BakeTask::start(bake)));
     }
 }

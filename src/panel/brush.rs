@@ -1,5 +1,6 @@
-//! The brush in the player's hand, and undo.
+//! The brush that edits the terrain, and undo.
 
+use super::rows::show_rows;
 use crate::forcing::edits::{
     Brush, BrushShape, EditAction, Falloff, Fill, HeightStamp, HistoryRequest, Matter, TerrainEdit,
     TerrainHistory,
@@ -53,7 +54,7 @@ impl BrushTool {
         Self::Crater,
     ];
 
-    /// Its name for people.
+    /// Its label.
     pub fn name(self) -> String {
         match self {
             Self::Add(matter) => format!("add {matter:?}").to_lowercase(),
@@ -85,13 +86,13 @@ impl BrushTool {
 /// [`stroke`](Self::stroke), where the pointer meets the ground.
 #[derive(Resource, Clone, Debug, PartialEq)]
 pub struct PanelBrush {
-    /// What it does; with none the pointer is free for other things.
+    /// What it does; `None` leaves the pointer to the game.
     pub tool: Option<BrushTool>,
     /// Shape, radius and falloff.
     pub brush: Brush,
     /// What it adds, where it adds ground.
     pub fill: Fill,
-    /// Digging fills the hand, and only what is in it can be added.
+    /// Digging adds to a stock, and only what is in it can be added.
     pub by_hand: bool,
     /// What [`BrushTool::Harden`] brings hardness to, 0 to 1.
     pub hardness: f32,
@@ -100,7 +101,7 @@ pub struct PanelBrush {
     strengths: [f32; BrushTool::ALL.len()],
     stroke: Option<Stroke>,
     strokes: u64,
-    /// The button is held since before it came to the ground.
+    /// The button was pressed before the pointer came to the ground.
     blocked: bool,
 }
 
@@ -266,7 +267,7 @@ fn show_tool(ui: &mut Ui, brush: &mut PanelBrush) {
     let name = brush.tool.map_or("none".into(), BrushTool::name);
     egui::ComboBox::from_label("tool")
         .selected_text(name)
-        // All of them are seen at once.
+        // Tall enough to show all of them without scrolling.
         .height(360.0)
         .show_ui(ui, |ui| {
             ui.selectable_value(&mut brush.tool, None, "none");
@@ -274,10 +275,10 @@ fn show_tool(ui: &mut Ui, brush: &mut PanelBrush) {
                 ui.selectable_value(&mut brush.tool, Some(tool), tool.name());
             }
         });
-    let radius = egui::Slider::new(&mut brush.brush.radius, 1.0..=200.0)
-        .clamping(egui::SliderClamping::Edits)
-        .logarithmic(true);
-    ui.add(radius.suffix(" m").text("radius"));
+    let default = PanelBrush::default().brush;
+    show_rows(ui, |rows| {
+        rows.field(&mut brush.brush, Some(&default), "radius");
+    });
     if let Some(tool) = brush.tool {
         let (_, most, unit) = tool.strength();
         let strength = &mut brush.strengths[place(tool)];
@@ -289,7 +290,7 @@ fn show_tool(ui: &mut Ui, brush: &mut PanelBrush) {
             .on_hover_text("How much it does in a second");
     }
     ui.horizontal_wrapped(|ui| {
-        ui.label("rim");
+        ui.label("falloff");
         for (falloff, name) in [
             (Falloff::Hard, "hard"),
             (Falloff::Linear, "linear"),
@@ -326,7 +327,7 @@ fn show_tool(ui: &mut Ui, brush: &mut PanelBrush) {
         .on_hover_text("Distance of bumps, as a share of the radius");
     }
     ui.checkbox(&mut brush.by_hand, "fill only with what was dug")
-        .on_hover_text("Digging fills a hand that filling empties");
+        .on_hover_text("Digging adds to a stock, and filling takes from it");
 }
 
 #[cfg(test)]

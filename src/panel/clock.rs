@@ -1,4 +1,4 @@
-//! The clock, the pace, and who runs the models.
+//! The clock, the time budget, and the backend that runs the models.
 
 use crate::schedule::{Erosion, ErosionDiagnostics, ErosionPace, ErosionTime};
 use bevy::{diagnostic::DiagnosticsStore, prelude::*};
@@ -42,7 +42,7 @@ fn show_clock(ui: &mut Ui, world: &mut World) {
         .logarithmic(true)
         .smallest_positive(0.1)
         .text("speed");
-    let slider = ui.add(slider).on_hover_text("Erosion seconds a second");
+    let slider = ui.add(slider).on_hover_text("Erosion seconds per second");
     if slider.changed() {
         time.set_speed(speed);
     }
@@ -76,9 +76,9 @@ fn show_pace(ui: &mut Ui, world: &mut World) {
             ErosionPace::StepsPerTick(steps) => {
                 let slider = egui::Slider::new(steps, 0..=64)
                     .clamping(egui::SliderClamping::Edits)
-                    .text("steps a tick");
+                    .text("steps per tick");
                 ui.add(slider)
-                    .on_hover_text("Exactly so many steps each time, whatever they take");
+                    .on_hover_text("Exactly this many steps per tick, however long they take");
             }
         }
         pace.set_if_neq(new);
@@ -90,6 +90,6 @@ fn show_pace(ui: &mut Ui, world: &mut World) {
         value(&ErosionDiagnostics::BEHIND),
     ) {
         let slow = if behind > 1e-3 { ", slowed down" } else { "" };
-        ui.label(format!("{ms:.2} ms a step{slow}"));
+        ui.label(format!("{ms:.2} ms per step{slow}"));
     }
 }

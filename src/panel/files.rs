@@ -86,16 +86,16 @@ impl PanelFiles {
     /// When there is no terrain or the file cannot be written.
     pub fn save(&mut self, world: &mut World) -> Result<String, String> {
         let saved = SavedState::capture(world).and_then(|state| state.write_file(&self.state));
-        self.say("saved", &self.state.clone(), saved)
+        self.report("saved", &self.state.clone(), saved)
     }
 
     /// Goes on from a saved state.
     ///
     /// # Errors
-    /// When the file cannot be read or is no state; then nothing changes.
+    /// When the file cannot be read or is not a saved state; then nothing changes.
     pub fn load(&mut self, world: &mut World) -> Result<String, String> {
         let loaded = SavedState::read_file(&self.state).and_then(|state| state.restore(world));
-        self.say("loaded", &self.state.clone(), loaded)
+        self.report("loaded", &self.state.clone(), loaded)
     }
 
     /// Writes a heightmap.
@@ -105,22 +105,22 @@ impl PanelFiles {
     /// file cannot be written.
     pub fn export(&mut self, world: &mut World) -> Result<String, String> {
         let written = self.write_heightmap(world);
-        self.say("wrote", &self.heightmap.clone(), written)
+        self.report("wrote", &self.heightmap.clone(), written)
     }
 
     /// Reads a heightmap.
     ///
     /// # Errors
-    /// When the file cannot be read, does not say enough of itself, or does not
-    /// fit the land; then nothing changes.
+    /// When the file cannot be read, lacks a value that must be set below, or does
+    /// not fit the terrain; then nothing changes.
     pub fn import(&mut self, world: &mut World) -> Result<String, String> {
         let read = self.read_heightmap(world);
-        self.say("read", &self.heightmap.clone(), read)
+        self.report("read", &self.heightmap.clone(), read)
     }
 
     fn write_heightmap(&self, world: &World) -> Result<(), String> {
         let terrain = world.get_resource::<Terrain>();
-        let terrain = terrain.ok_or("there is no terrain")?;
+        let terrain = terrain.ok_or("there is no `Terrain` resource")?;
         let map = match self.exported {
             ExportedField::Ground => Heightmap::from_ground(terrain),
             ExportedField::Layer(layer) => Heightmap::from_layer(terrain, layer),
@@ -129,7 +129,7 @@ impl PanelFiles {
                 let map = masks.and_then(|masks| Heightmap::from_mask(masks, mask));
                 map.ok_or_else(|| {
                     format!(
-                        "the mask of {} is not kept: choose it under Masks",
+                        "mask `{}` is not enabled: choose it under Masks",
                         mask.name()
                     )
                 })?
@@ -163,7 +163,7 @@ impl PanelFiles {
             return Ok(());
         }
         let terrain = world.get_resource_mut::<Terrain>();
-        let mut terrain = terrain.ok_or("there is no terrain")?;
+        let mut terrain = terrain.ok_or("there is no `Terrain` resource")?;
         let values = map.into_layer(terrain.grid()).map_err(words)?;
         match self.imported {
             ImportedField::Layer(layer) => terrain
@@ -179,13 +179,13 @@ impl PanelFiles {
         }
     }
 
-    fn say(
+    fn report(
         &mut self,
         done: &str,
         path: &str,
         result: Result<(), impl core::fmt::Display>,
     ) -> Result<String, String> {
-        let said = match result {
+        let report = match result {
             Ok(()) => Ok(format!("{done} {path}")),
             Err(error) => {
                 let error = error.to_string();
@@ -196,8 +196,8 @@ impl PanelFiles {
                 }
             }
         };
-        self.line.set(said.clone());
-        said
+        self.line.set(report.clone());
+        report
     }
 }
 

@@ -1,6 +1,6 @@
-//! Masks: which are kept, how they follow the water, and a small picture of one.
+//! Masks: which are enabled, how they follow the water, and a preview of one.
 
-use super::rows::{Rows, numbers};
+use super::rows::show_rows;
 use crate::masks::{Mask, MaskSettings, TerrainMasks};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Color32, ColorImage, TextureHandle, TextureOptions, Ui};
@@ -10,7 +10,7 @@ const SIDE: usize = 96;
 /// Time between two pictures. units: s
 const INTERVAL: f32 = 0.5;
 
-/// The mask that is pictured.
+/// The mask of the preview.
 #[derive(Resource)]
 pub(super) struct MaskPreview {
     mask: Mask,
@@ -47,13 +47,14 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
         }
     });
     let mut edited = settings;
-    ui.collapsing("how they follow the water", |ui| {
-        show_settings(ui, &mut edited);
+    ui.collapsing("how masks follow the water", |ui| {
+        let default = MaskSettings::default();
+        show_rows(ui, |rows| rows.all(&mut edited, Some(&default)));
     });
     if !wanted.contains(&true) {
         world.remove_resource::<TerrainMasks>();
     } else if wanted != before {
-        // Those that were there go on.
+        // Those that were enabled already keep their values.
         let mut masks = world.get_resource_or_init::<TerrainMasks>();
         masks.settings = edited;
         for (mask, on) in Mask::ALL.into_iter().zip(wanted) {
@@ -71,22 +72,6 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
     }
 }
 
-fn show_settings(ui: &mut Ui, settings: &mut MaskSettings) {
-    let rows = &mut Rows {
-        ui,
-        #[cfg(test)]
-        path: String::new(),
-        #[cfg(test)]
-        shown: &mut Vec::new(),
-    };
-    numbers!(rows, settings, MaskSettings::default();
-        memory, "s", 0.0..=60.0, "Erosion time over which flow is smoothed";
-        drying, "s", 0.1..=3600.0, "Erosion time in which soaked ground dries";
-        soak_depth, "m", 0.0001..=1.0, "Depth of water that soaks the ground";
-        image_interval, "s", 0.0..=1.0, "Least time between two uploads of an image of 1024² cells";
-    );
-}
-
 fn show_preview(ui: &mut Ui, world: &mut World, preview: &mut MaskPreview) {
     let Some(masks) = world.get_resource::<TerrainMasks>() else {
         return;
@@ -96,7 +81,7 @@ fn show_preview(ui: &mut Ui, world: &mut World, preview: &mut MaskPreview) {
     {
         preview.mask = other;
     }
-    egui::ComboBox::from_label("pictured")
+    egui::ComboBox::from_label("preview")
         .selected_text(preview.mask.name())
         .show_ui(ui, |ui| {
             for mask in Mask::ALL.into_iter().filter(|mask| masks.is_enabled(*mask)) {
@@ -116,7 +101,7 @@ fn show_preview(ui: &mut Ui, world: &mut World, preview: &mut MaskPreview) {
         let size = egui::vec2(image.width() as f32, image.height() as f32);
         let texture = ui
             .ctx()
-            .load_texture("mask of the terrain", image, TextureOptions::NEAREST);
+            .load_texture("terrain mask preview", image, TextureOptions::NEAREST);
         preview.shown = Some(Picture {
             mask: preview.mask,
             texture,
@@ -146,7 +131,7 @@ fn picture(masks: &TerrainMasks, mask: Mask) -> Option<(ColorImage, f32)> {
     let values: Vec<f32> = cells.map(|(x, y)| field[y * width + x]).collect();
     let highest = values.iter().copied().fold(0.0, f32::max);
     let shade = |value: &f32| {
-        // Small values are seen as well.
+        // The root makes small values visible.
         let share = (value / highest.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
         Color32::from_gray((share.sqrt() * 255.0) as u8)
     };

@@ -1,8 +1,8 @@
 //! A ready tuning panel (feature `egui`).
 //!
 //! Add [`EguiPlugin`](bevy_egui::EguiPlugin) and [`ErosionPanelPlugin`] to any
-//! app. The panel shows whatever is there, in sections: the clock and who runs
-//! the models; every model with a switch and all its settings, each with unit,
+//! app. The panel shows whatever is there, in sections: the clock and the
+//! backend; every model with a switch and all its settings, each with unit,
 //! range, explanation and a way back to the default; plots and the ledger;
 //! brushes and undo; views and masks; bakes under way; with feature `serialize`
 //! scenes and presets, with `io` files. [`PanelSections`] takes more sections of
@@ -69,6 +69,7 @@ mod view;
 pub use brush::{BrushTool, PanelBrush};
 #[cfg(feature = "io")]
 pub use files::{ExportedField, ImportedField, PanelFiles};
+pub use models::show_settings;
 pub use plots::{PanelPlots, Plot};
 #[cfg(feature = "serialize")]
 pub use presets::PanelPresets;
@@ -100,7 +101,7 @@ impl Plugin for ErosionPanelPlugin {
                 // The pointer is where egui knows it to be now.
                 pointer::watch_pointer.after(EguiPreUpdateSet::BeginPass),
             )
-            .add_systems(Update, note_faults)
+            .add_systems(Update, record_faults)
             .add_systems(PostUpdate, plots::sample_plots)
             .add_systems(EguiPrimaryContextPass, show_panel);
         #[cfg(feature = "serialize")]
@@ -151,7 +152,7 @@ impl ErosionPanel {
     }
 }
 
-fn note_faults(mut panel: ResMut<ErosionPanel>, mut faults: MessageReader<ModelFailed>) {
+fn record_faults(mut panel: ResMut<ErosionPanel>, mut faults: MessageReader<ModelFailed>) {
     if let Some(fault) = faults.read().last() {
         panel.fault = Some(fault.reason.clone());
     }

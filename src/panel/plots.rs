@@ -89,7 +89,7 @@ impl PanelPlots {
     }
 }
 
-/// Takes a value of each, now and then.
+/// Samples every plot a few times a second.
 pub(super) fn sample_plots(
     mut plots: ResMut<PanelPlots>,
     panel: Res<ErosionPanel>,
@@ -140,7 +140,7 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
     }
 }
 
-/// A curve from the lowest to the highest value, with both said.
+/// A curve from the lowest to the highest value, with both labelled.
 fn show_plot(ui: &mut Ui, plot: &Plot) {
     let unit = match plot.unit {
         "" => String::new(),
@@ -196,7 +196,7 @@ fn range(plot: &Plot) -> (f64, f64) {
     }
 }
 
-/// Some three digits.
+/// Rounded to about three digits.
 fn short(value: f64) -> String {
     let size = value.abs();
     match size {
@@ -219,18 +219,18 @@ pub(super) fn show_ledger(ui: &mut Ui, world: &mut World) {
     let (solids, water) = (terrain.account.solids, terrain.account.water);
     let rows = [
         ("moved", solids.moved),
-        ("left over the border", solids.left),
-        ("brought by edits", solids.added),
+        ("left across the border", solids.left),
+        ("added by edits", solids.added),
         ("carried", solids.carried),
         ("in rivers", solids.in_rivers),
-        ("lost by a method", solids.lost),
+        ("lost by a published method", solids.lost),
         ("rained", water.rained),
         ("poured by springs", water.poured),
-        ("come from the sea", water.sea_inflow),
+        ("inflow from the sea", water.sea_inflow),
         ("evaporated", water.evaporated),
         ("drained by sinks", water.drained),
-        ("water left over the border", water.left),
-        ("water brought by edits", water.added),
+        ("water left across the border", water.left),
+        ("water added by edits", water.added),
         ("water carried", water.carried),
         ("water in rivers", water.in_rivers),
     ];

@@ -1,4 +1,4 @@
-//! Whose the pointer and the keys are: the panel's or the game's.
+//! Who gets the pointer and the keys: the panel or the game.
 
 use super::ErosionPanel;
 use bevy::prelude::*;

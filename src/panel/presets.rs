@@ -54,14 +54,17 @@ impl PanelPresets {
                 file: "preset".into(),
                 place: None,
                 field: String::new(),
-                reason: format!("{} kB are too long for the box", text.len() / 1000),
+                reason: format!(
+                    "the preset has {} kB, too long for the text box: save it as a file",
+                    text.len() / 1000
+                ),
             });
         }
         self.text = text;
         Ok(())
     }
 
-    /// Lays the text over the world's models and weather.
+    /// Replaces the world's models and weather by those of the text.
     ///
     /// # Errors
     /// Says line and field of what is wrong; then nothing changes.
@@ -83,7 +86,9 @@ impl PanelPresets {
             reason: error.to_string(),
         };
         if !is_file_name(&self.name) {
-            return Err(failed(io::Error::other("it must be the name of a file")));
+            return Err(failed(io::Error::other(
+                "the name of a preset must be letters, digits, spaces and `_-+.`",
+            )));
         }
         let mut preset = ErosionPreset::capture(world);
         preset.title.clone_from(&self.name);
@@ -97,7 +102,7 @@ impl PanelPresets {
         Ok(path)
     }
 
-    /// Lays a preset of the folder over the world's models and weather.
+    /// Replaces the world's models and weather by those of a preset of the folder.
     ///
     /// # Errors
     /// When the file cannot be read, or something is wrong in it; then nothing
@@ -144,7 +149,7 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
                 let done = presets.take(world).map(|()| "written out".to_owned());
                 presets.line.set(done);
             }
-            let hint = "Lays the box's text over all models and weather";
+            let hint = "Replaces all models and weather by those in the box";
             if ui.button("apply").on_hover_text(hint).clicked() {
                 let done = presets.apply(world).map(|()| "applied".to_owned());
                 presets.line.set(done);
@@ -177,7 +182,7 @@ fn show_files(ui: &mut Ui, world: &mut World, presets: &mut PanelPresets) {
         }
         if ui
             .button("⟲")
-            .on_hover_text("Looks at the folder again")
+            .on_hover_text("Reads the folder again")
             .clicked()
         {
             presets.names = None;
@@ -188,7 +193,7 @@ fn show_files(ui: &mut Ui, world: &mut World, presets: &mut PanelPresets) {
         for name in presets.names() {
             let button = ui.selectable_label(presets.name == name, &name);
             if button
-                .on_hover_text("Lays it over all models and weather")
+                .on_hover_text("Replaces all models and weather by those of the preset")
                 .clicked()
             {
                 wanted = Some(name);

@@ -78,7 +78,8 @@ impl PanelScenes {
         self.wanted = Some(name.into());
     }
 
-    /// Forgets which scene was opened: the land is no scene's any more.
+    /// Forgets which scene was opened: the terrain does not come from a scene any
+    /// more.
     pub fn close(&mut self) {
         self.opened = None;
         self.about.clear();

@@ -17,7 +17,7 @@ pub enum PanelSide {
     /// What is simulated, and how it goes.
     #[default]
     Left,
-    /// What the player has in hand.
+    /// Tools of the player.
     Right,
 }
 
@@ -110,7 +110,7 @@ pub(super) fn show(context: &egui::Context, world: &mut World) {
     let right: Vec<_> = of(PanelSide::Right).collect();
     let left: Vec<_> = match room {
         true => of(PanelSide::Left).collect(),
-        // What the player has in hand comes first.
+        // The tools come first.
         false => of(PanelSide::Right).chain(of(PanelSide::Left)).collect(),
     };
     window("Erosion", Align2::LEFT_TOP, &left, context, world);

@@ -1,6 +1,7 @@
 //! What is drawn: overlays, the land as it was, water, detail.
 
-use crate::view::{Overlay, Quality, TerrainView, WaterView};
+use super::rows::show_rows;
+use crate::view::{Detail, Overlay, Palette, Quality, TerrainView, WaterView};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Ui};
 
@@ -12,21 +13,8 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
     }
     if let Some(mut view) = world.get_resource_mut::<WaterView>() {
         let mut edited = view.clone();
-        ui.checkbox(&mut edited.visible, "draw water");
-        let clarity = egui::Slider::new(&mut edited.clarity, 0.1..=50.0)
-            .clamping(egui::SliderClamping::Edits)
-            .logarithmic(true);
-        ui.add(clarity.suffix(" m").text("clarity"))
-            .on_hover_text("Depth at which two thirds of the ground are hidden");
-        let murk = egui::Slider::new(&mut edited.murk, 0.001..=1.0)
-            .clamping(egui::SliderClamping::Edits)
-            .logarithmic(true);
-        ui.add(murk.text("murk"))
-            .on_hover_text("Share of sediment at which water is as brown as it gets");
-        let foam = egui::Slider::new(&mut edited.foam_speed, 0.1..=20.0)
-            .clamping(egui::SliderClamping::Edits);
-        ui.add(foam.suffix(" m/s").text("foam"))
-            .on_hover_text("Speed above which water foams");
+        let default = WaterView::default();
+        show_rows(ui, |rows| rows.all(&mut edited, Some(&default)));
         view.set_if_neq(edited);
     }
 }
@@ -43,20 +31,17 @@ fn show_terrain(ui: &mut Ui, view: &mut TerrainView) {
     let palette = &mut view.palette;
     let range = match view.overlay {
         Overlay::None => None,
-        Overlay::Change => Some(&mut palette.overlay_range),
-        Overlay::Depth => Some(&mut palette.depth_range),
-        Overlay::Velocity => Some(&mut palette.velocity_range),
-        Overlay::Discharge => Some(&mut palette.discharge_range),
-        Overlay::Sediment => Some(&mut palette.sediment_range),
-        Overlay::River => Some(&mut palette.fresh_range),
+        Overlay::Change => Some(("overlay_range", palette.overlay_range)),
+        Overlay::Depth => Some(("depth_range", palette.depth_range)),
+        Overlay::Velocity => Some(("velocity_range", palette.velocity_range)),
+        Overlay::Discharge => Some(("discharge_range", palette.discharge_range)),
+        Overlay::Sediment => Some(("sediment_range", palette.sediment_range)),
+        Overlay::River => Some(("fresh_range", palette.fresh_range)),
     };
-    if let Some(range) = range {
-        show_legend(ui, view.overlay, *range);
-        let slider = egui::Slider::new(range, 0.01..=100.0)
-            .clamping(egui::SliderClamping::Edits)
-            .logarithmic(true);
-        let unit = format!(" {}", view.overlay.unit());
-        ui.add(slider.suffix(unit).text("full color"));
+    if let Some((field, range)) = range {
+        show_legend(ui, view.overlay, range);
+        let default = Palette::default();
+        show_rows(ui, |rows| rows.field(palette, Some(&default), field));
     }
     ui.horizontal(|ui| {
         ui.label("quality");
@@ -64,11 +49,10 @@ fn show_terrain(ui: &mut Ui, view: &mut TerrainView) {
             ui.selectable_value(&mut view.quality, quality, format!("{quality:?}"));
         }
     });
-    let reach = egui::Slider::new(&mut view.detail.reach, 0.5..=64.0)
-        .clamping(egui::SliderClamping::Edits)
-        .logarithmic(true);
-    ui.add(reach.suffix(" chunks").text("detail"))
-        .on_hover_text("How far from the camera land is drawn in full");
+    let default = Detail::default();
+    show_rows(ui, |rows| {
+        rows.field(&mut view.detail, Some(&default), "reach")
+    });
 }
 
 /// The colors of an overlay and what their ends stand for.

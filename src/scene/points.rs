@@ -27,7 +27,7 @@ impl<C> Placed<C> {
         }
         Err(SettingsError {
             model,
-            field: "at",
+            field: "at".into(),
             reason: format!("must be a finite position, was {at}"),
         })
     }

@@ -70,7 +70,7 @@ impl SceneRiver {
         let checked = stretch.check_on(&self.river, &self.transform(), grid);
         checked.map_err(|error| {
             // A scene has two places instead of a length.
-            let field = match error.field {
+            let field = match &*error.field {
                 field @ ("width" | "inflow") => field,
                 "radius" => "river.radius",
                 _ => "to",

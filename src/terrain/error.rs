@@ -2,6 +2,7 @@
 
 use super::{Layer, landform::LandformError};
 use bevy::math::{IVec2, UVec2};
+use std::borrow::Cow;
 use thiserror::Error;
 
 /// Why a terrain could not be made or changed. Nothing was changed.
@@ -109,13 +110,40 @@ pub enum TerrainError {
 pub struct SettingsError {
     /// The model, e.g. `Droplets`.
     pub model: &'static str,
-    /// The field that is wrong.
-    pub field: &'static str,
-    /// What is wrong with it.
+    /// The field that is wrong, such as `streams.onset`.
+    pub field: Cow<'static, str>,
+    /// What was expected and what was found.
     pub reason: String,
 }
 
-/// Checks that `value` is finite and within `range`; used by every model's `check`.
+impl SettingsError {
+    /// A field that is wrong, and why.
+    pub fn new(
+        model: &'static str,
+        field: impl Into<Cow<'static, str>>,
+        reason: impl Into<String>,
+    ) -> Self {
+        Self {
+            model,
+            field: field.into(),
+            reason: reason.into(),
+        }
+    }
+
+    /// The same error of settings that are a part of a model's: `time_step` of
+    /// its field `published` is `published.time_step`.
+    #[must_use]
+    pub fn within(self, model: &'static str, part: &str) -> Self {
+        Self {
+            model,
+            field: format!("{part}.{}", self.field).into(),
+            ..self
+        }
+    }
+}
+
+/// Checks a value against a range that depends on other values. What a field's
+/// range is by itself stands [at the field](crate::settings::Setting).
 pub(crate) fn in_range(
     model: &'static str,
     field: &'static str,
@@ -125,9 +153,6 @@ pub(crate) fn in_range(
     if range.contains(&value) {
         return Ok(());
     }
-    Err(SettingsError {
-        model,
-        field,
-        reason: format!("must be {} to {}, was {value}", range.start(), range.end()),
-    })
+    let reason = format!("must be {} to {}, was {value}", range.start(), range.end());
+    Err(SettingsError::new(model, field, reason))
 }

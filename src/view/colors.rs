@@ -2,6 +2,7 @@
 //! same to the GPU.
 
 use super::overlay::Overlay;
+use crate::settings::Setting;
 use bevy::{math::Vec2, prelude::*, render::render_resource::ShaderType};
 
 /// Colors of the ground, in linear RGB.
@@ -29,17 +30,29 @@ pub struct Palette {
     /// Thickness at which a deposit hides what is below. units: m
     pub deposit_cover: f32,
     /// Change of height that [`Overlay::Change`] shows in full color. units: m
+    #[reflect(@Setting::new("m", 0.01..=100.0).label("full color")
+        .about("Change of height that is shown in full color"))]
     pub overlay_range: f32,
     /// Depth that [`Overlay::Depth`] shows in full color. units: m
+    #[reflect(@Setting::new("m", 0.01..=100.0).label("full color")
+        .about("Depth that is shown in full color"))]
     pub depth_range: f32,
     /// Speed that [`Overlay::Velocity`] shows in full color. units: m/s
+    #[reflect(@Setting::new("m/s", 0.01..=100.0).label("full color")
+        .about("Speed that is shown in full color"))]
     pub velocity_range: f32,
     /// Discharge that [`Overlay::Discharge`] shows in full color. units: m²/s
+    #[reflect(@Setting::new("m²/s", 0.01..=100.0).label("full color")
+        .about("Discharge that is shown in full color"))]
     pub discharge_range: f32,
     /// Share of sediment that [`Overlay::Sediment`] shows in full color.
+    #[reflect(@Setting::new("", 0.01..=100.0).label("full color")
+        .about("Share of sediment that is shown in full color"))]
     pub sediment_range: f32,
     /// Thickness of fresh deposits that [`Overlay::River`] shows in full
     /// color. units: m
+    #[reflect(@Setting::new("m", 0.01..=100.0).label("full color")
+        .about("Thickness of fresh deposits that is shown in full color"))]
     pub fresh_range: f32,
 }
 

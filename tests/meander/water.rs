@@ -119,7 +119,7 @@ fn sources_and_sinks_come_move_and_go() {
         ..source
     };
     let error = river.add_source(wrong).expect_err("no rate");
-    assert_eq!((error.model, error.field), ("RiverSource", "rate"));
+    assert_eq!((error.model, &*error.field), ("RiverSource", "rate"));
 }
 
 #[test]

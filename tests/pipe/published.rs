@@ -377,10 +377,16 @@ fn settings_out_of_range_are_refused() {
         dissolving: 1.5,
         ..PublishedPipe::default()
     });
-    assert!(message.contains("PublishedPipe.dissolving"), "{message}");
+    assert!(
+        message.contains("PipeModel.published.dissolving"),
+        "{message}"
+    );
     let message = refused(PublishedPipe {
         pipe_area: f32::NAN,
         ..PublishedPipe::default()
     });
-    assert!(message.contains("PublishedPipe.pipe_area"), "{message}");
+    assert!(
+        message.contains("PipeModel.published.pipe_area"),
+        "{message}"
+    );
 }

@@ -476,14 +476,14 @@ fn wrong_settings_are_named() {
                 water_damping: 2.0,
                 ..Default::default()
             }),
-            "`PublishedShallowWater.water_damping`",
+            "`ShallowWater.published.water_damping`",
         ),
         (
             published(PublishedShallowWater {
                 solves: 0,
                 ..Default::default()
             }),
-            "`PublishedShallowWater.solves`",
+            "`ShallowWater.published.solves`",
         ),
     ] {
         let error = ShallowWaterSolver::new(bad, &grid).expect_err("impossible");

@@ -20,7 +20,8 @@ Examples:
     erode generate ridged --seed 7 --size 512x512 --cell-size 2 --out land.png
     erode scene:seasons --out seasons.tif --json
 
-  erode generate --help, erode info --help and erode scenes --help give more.
+  erode generate --help, erode info --help and erode scenes --help give more;
+  erode settings pipe lists all that --set can change in a model.
 
 Exit codes: 0 done, 1 a file or the system failed, 2 the command line is wrong, 130 interrupted.
 Nothing is written before all passes are done, and no file is ever half written.";
@@ -61,6 +62,8 @@ pub enum Command {
     Info(InfoArgs),
     /// List the scenes that come with the program, or print one
     Scenes(ScenesArgs),
+    /// List the settings of the models with defaults, units and limits, for --set
+    Settings(SettingsArgs),
 }
 
 #[derive(Args)]
@@ -130,6 +133,12 @@ pub struct InfoArgs {
 pub struct ScenesArgs {
     /// Print this scene's RON, to start one of your own
     pub name: Option<String>,
+}
+
+#[derive(Args)]
+pub struct SettingsArgs {
+    /// Only those of this model, e.g. pipe
+    pub model: Option<String>,
 }
 
 // What a heightmap's file does not say itself. (No doc comment here and below:

@@ -38,6 +38,7 @@ fn run(invocation: Invocation) -> Result<(), Failure> {
         Invocation::Bake(args) => job::bake(*args),
         Invocation::Other(Command::Generate(args)) => generate::run(*args),
         Invocation::Other(Command::Info(args)) => info::run(&args),
+        Invocation::Other(Command::Settings(args)) => settings::run(&args),
         Invocation::Other(Command::Scenes(args)) => scenes::run(&args),
     }
 }

@@ -410,7 +410,7 @@ fn find<'a>(models: &'a mut [Model], set: &Assignment) -> Result<&'a mut Model, 
             });
             let there: Vec<String> = there.collect();
             Err(wrong(format!(
-                "no setting `{}`; {}",
+                "no setting `{}`; {} (`erode settings` lists units and limits)",
                 set.key,
                 there.join("; ")
             )))

@@ -1,8 +1,32 @@
-//! Settings by name: any field of any model, by RON.
+//! Settings by name: any field of any model, by RON, and the list of them all.
 
-use bevy_erode::models::{AnyModel, ModelEntry};
+use crate::{args::SettingsArgs, failure::Failure, models, report::print};
+use bevy_erode::models::{AnyModel, BUILT_IN, ModelEntry};
 use ron::{Options, extensions::Extensions, ser::PrettyConfig};
 use serde::Serialize;
+
+/// Lists the settings of all models, or of one: default, unit, hard limits,
+/// sensible range and what each does.
+pub fn run(args: &SettingsArgs) -> Result<(), Failure> {
+    let entries: Vec<&ModelEntry> = match &args.model {
+        None => BUILT_IN.iter().collect(),
+        Some(name) => {
+            let entry = models::named(name).ok_or_else(|| {
+                let names = models::all_names();
+                Failure::usage(format!("no model `{name}`; expected one of {names}"))
+            })?;
+            vec![entry]
+        }
+    };
+    let mut lines = Vec::new();
+    for entry in entries {
+        let name = models::command_name(entry);
+        for setting in bevy_erode::settings::list(entry.default_model().settings()) {
+            lines.push(format!("{name}.{setting}"));
+        }
+    }
+    print(&lines.join("\n"))
+}
 
 /// As in scenes, `streams=()` may be written for `streams=Some(())`.
 pub fn ron_options() -> Options {

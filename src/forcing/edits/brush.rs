@@ -2,7 +2,8 @@
 
 use crate::{
     forcing::BAND,
-    terrain::{Grid, SettingsError, in_range},
+    settings::{self, Setting},
+    terrain::{Grid, SettingsError},
 };
 use bevy::{math::*, prelude::*};
 use core::ops::Range;
@@ -45,11 +46,15 @@ pub enum Falloff {
 )]
 pub struct Brush {
     /// Circle or square.
+    #[reflect(@Setting::plain().about("Outline, seen from above"))]
     pub shape: BrushShape,
     /// From the center to the edge. A brush smaller than a cell still reaches the
     /// cell it is on. units: m
+    #[reflect(@Setting::new("m", 1.0..=200.0).limits(0.0..=1e6)
+        .about("From the center to the edge"))]
     pub radius: f32,
     /// How its strength falls off towards the edge.
+    #[reflect(@Setting::plain().about("How its strength falls off towards the edge"))]
     pub falloff: Falloff,
 }
 
@@ -87,7 +92,7 @@ impl Brush {
 
     /// Checks the values; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        in_range("Brush", "radius", self.radius, 0.0..=1e6)
+        settings::check(self)
     }
 
     /// Strength, 0 to 1, at an offset from the center. units: m

@@ -338,11 +338,8 @@ impl TerrainEdit {
         in_range(EDIT, "seconds", self.seconds, 0.0..=86_400.0)?;
         for (field, place) in [("from", self.from), ("to", self.to)] {
             if !(place.is_finite() && place.abs().max_element() <= 1e9) {
-                return Err(SettingsError {
-                    model: EDIT,
-                    field,
-                    reason: format!("must be a finite position within ±1e9 m, was {place}"),
-                });
+                let reason = format!("must be a finite position within ±1e9 m, was {place}");
+                return Err(SettingsError::new(EDIT, field, reason));
             }
         }
         match &self.action {

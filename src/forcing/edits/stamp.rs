@@ -50,13 +50,7 @@ impl HeightStamp {
 
     /// A stamp of `size` values along x and y, row by row.
     pub fn new(size: UVec2, values: Vec<f32>) -> Result<Self, SettingsError> {
-        let wrong = |field, reason| {
-            Err(SettingsError {
-                model: "HeightStamp",
-                field,
-                reason,
-            })
-        };
+        let wrong = |field, reason: String| Err(SettingsError::new("HeightStamp", field, reason));
         if size.min_element() == 0 || size.max_element() > Self::MAX_SIDE {
             let max = Self::MAX_SIDE;
             return wrong(

@@ -39,12 +39,16 @@ pub use published::PublishedDroplets;
 pub use solver::DropletSolver;
 pub use streams::Streams;
 
-use crate::terrain::{SettingsError, in_range};
+use crate::{
+    settings::{self, Setting},
+    terrain::SettingsError,
+};
 use bevy::prelude::*;
 
 /// Lets it drizzle: insert this resource and droplets carve the terrain.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
+#[reflect(@Setting::titled("Droplets", "Drops of water slide downhill, cut and deposit"))]
 #[cfg_attr(
     feature = "serialize",
     derive(serde::Serialize, serde::Deserialize),
@@ -52,40 +56,71 @@ use bevy::prelude::*;
 )]
 pub struct Droplets {
     /// Same seed, same landscape.
+    #[reflect(@Setting::seed().about("Same seed, same landscape"))]
     pub seed: u64,
     /// Drops that fall on a square metre in a second of erosion time. units: 1/(m²·s)
+    #[reflect(@Setting::new("1/(m²·s)", 0.0..=1.0).limits(0.0..=1e6)
+        .about("Drops that fall on a square metre in a second"))]
     pub rate: f32,
     /// Water in a drop when it falls. A drop stands for a parcel of run-off
     /// over a long time, so this is far more than a raindrop. units: m³
+    #[reflect(@Setting::new("m³", 0.1..=100.0).limits(1e-9..=1e9)
+        .about("Water in a drop when it falls"))]
     pub volume: f32,
     /// Radius over which a drop cuts and fills. units: m
+    #[reflect(@Setting::new("m", 0.0..=24.0).limits(0.0..=1e6)
+        .about("Radius over which a drop cuts and fills"))]
     pub radius: f32,
     /// Gravity. units: m/s²
+    #[reflect(@Setting::new("m/s²", 0.1..=30.0).limits(1e-3..=1e3).about("Gravity"))]
     pub gravity: f32,
     /// Friction with the ground. units: 1/s
+    #[reflect(@Setting::new("1/s", 0.0..=5.0).limits(0.0..=1e3).about("Friction with the ground"))]
     pub friction: f32,
     /// Sediment that a volume of water carries at 1 m/s on a slope of 1. units: s/m
+    #[reflect(@Setting::new("s/m", 0.0..=10.0).limits(0.0..=1e6)
+        .about("Sediment that water carries at 1 m/s on a slope of 1"))]
     pub capacity: f32,
     /// Largest share of sediment in the water.
+    #[reflect(@Setting::new("", 0.01..=1.0).limits(1e-6..=1.0)
+        .about("Largest share of sediment in the water"))]
     pub max_concentration: f32,
     /// How fast a drop fills up to its capacity. units: 1/s
+    #[reflect(@Setting::new("1/s", 0.0..=5.0).limits(0.0..=1e6)
+        .about("How fast a drop fills up to its capacity"))]
     pub erosion: f32,
     /// How fast a drop lets fall what is beyond its capacity. units: 1/s
+    #[reflect(@Setting::new("1/s", 0.0..=5.0).limits(0.0..=1e6)
+        .about("How fast a drop lets fall what is too much"))]
     pub deposition: f32,
     /// How fast a drop evaporates. units: 1/s
+    #[reflect(@Setting::new("1/s", 0.0..=0.2).limits(0.0..=1e3)
+        .about("How fast a drop evaporates"))]
     pub evaporation: f32,
     /// A drop ends when less than this share of its water is left.
+    #[reflect(@Setting::new("", 0.0..=0.5).limits(0.0..=0.99)
+        .about("A drop ends when less of its water is left"))]
     pub min_volume: f32,
     /// A drop ends after this many steps (of at most one cell each).
+    #[reflect(@Setting::new("", 1..=2048).limits(1..=65_536)
+        .about("A drop ends after so many steps"))]
     pub max_steps: u32,
     /// How readily bedrock is cut, where soil is 1. The terrain's hardness map
     /// lowers it further, cell by cell.
+    #[reflect(@Setting::new("", 0.0..=1.0).limits(0.0..=1.0)
+        .about("How readily bedrock is cut, where soil is 1"))]
     pub bedrock_erodibility: f32,
     /// Lets drops join into streams that run out of hollows and reach the
     /// border; `None` keeps them ignorant of each other, which is faster.
+    #[reflect(@Setting::optional(Streams::default)
+        .about("Drops join into streams and run out of hollows"))]
     pub streams: Option<Streams>,
     /// Runs the source's own method instead, in which only the seed and the
     /// rate of the settings above have a meaning.
+    #[reflect(@Setting::optional(PublishedDroplets::default)
+        .label("the source's own method")
+        .about("T. Power's method, literally: it loses mass and makes spikes")
+        .hides_all_but(&["seed", "rate"]))]
     pub published: Option<PublishedDroplets>,
 }
 
@@ -141,31 +176,13 @@ impl Droplets {
 
     /// Checks the settings; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        const M: &str = "Droplets";
-        in_range(M, "rate", self.rate, 0.0..=1e6)?;
-        in_range(M, "volume", self.volume, 1e-9..=1e9)?;
-        in_range(M, "radius", self.radius, 0.0..=1e6)?;
-        in_range(M, "gravity", self.gravity, 1e-3..=1e3)?;
-        in_range(M, "friction", self.friction, 0.0..=1e3)?;
-        in_range(M, "capacity", self.capacity, 0.0..=1e6)?;
-        in_range(M, "max_concentration", self.max_concentration, 1e-6..=1.0)?;
-        in_range(M, "erosion", self.erosion, 0.0..=1e6)?;
-        in_range(M, "deposition", self.deposition, 0.0..=1e6)?;
-        in_range(M, "evaporation", self.evaporation, 0.0..=1e3)?;
-        in_range(M, "min_volume", self.min_volume, 0.0..=0.99)?;
-        in_range(M, "max_steps", self.max_steps as f32, 1.0..=65_536.0)?;
-        in_range(
-            M,
-            "bedrock_erodibility",
-            self.bedrock_erodibility,
-            0.0..=1.0,
-        )?;
-        if let Some(streams) = &self.streams {
-            streams.check()?;
+        settings::check(self)?;
+        // It has a rule that concerns several fields.
+        match &self.published {
+            Some(published) => published
+                .check()
+                .map_err(|error| error.within("Droplets", "published")),
+            None => Ok(()),
         }
-        if let Some(published) = &self.published {
-            published.check()?;
-        }
-        Ok(())
     }
 }

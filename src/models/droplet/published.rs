@@ -12,7 +12,10 @@
 //! moves by the accelerated, not yet damped velocity. Positions are in cells,
 //! heights in `height_scale` cells: in raw metres the capacity would explode.
 
-use crate::terrain::{SettingsError, in_range};
+use crate::{
+    settings::{self, Setting},
+    terrain::SettingsError,
+};
 use bevy::{math::Vec2, prelude::Reflect};
 
 /// No height may grow beyond this, in the source's units.
@@ -27,18 +30,29 @@ const MAX_HEIGHT: f32 = 1e6;
 )]
 pub struct PublishedDroplets {
     /// Time step Δt.
+    #[reflect(@Setting::new("", 0.1..=2.0).limits(1e-3..=10.0).about("Δt of the source"))]
     pub time_step: f32,
     /// Height of one unit of the source's heightmap. units: cells
+    #[reflect(@Setting::new("cells", 1.0..=500.0).limits(1e-3..=1e6)
+        .about("Height of one unit of the source's heightmap"))]
     pub height_scale: f32,
     /// Density ρ of water.
+    #[reflect(@Setting::new("", 0.1..=10.0).limits(1e-3..=1e3).about("Density of water"))]
     pub density: f32,
     /// Friction μ; the source says 0.05 to 0.30.
+    #[reflect(@Setting::new("", 0.0..=0.45).limits(0.0..=1.0)
+        .about("The source says 0.05 to 0.30"))]
     pub friction: f32,
     /// Deposition rate K_d; the source says 0.10 to 0.50.
+    #[reflect(@Setting::new("", 0.0..=1.0).limits(0.0..=1.0).about("The source says 0.10 to 0.50"))]
     pub deposition_rate: f32,
-    /// Evaporation rate K_e; the source says 0.01 to 0.05.
+    /// Evaporation rate K_e; the source says 0.01 to 0.05. Without any a drop in
+    /// a pit would never end.
+    #[reflect(@Setting::new("", 0.001..=0.45).limits(1e-3..=1.0)
+        .about("The source says 0.01 to 0.05"))]
     pub evaporation_rate: f32,
     /// A drop ends when less water than this is left.
+    #[reflect(@Setting::new("", 0.001..=0.5).limits(1e-4..=0.99).about("A drop ends below this"))]
     pub min_water: f32,
 }
 
@@ -59,24 +73,16 @@ impl Default for PublishedDroplets {
 impl PublishedDroplets {
     /// Checks the settings; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        const M: &str = "PublishedDroplets";
-        in_range(M, "time_step", self.time_step, 1e-3..=10.0)?;
-        in_range(M, "height_scale", self.height_scale, 1e-3..=1e6)?;
-        in_range(M, "density", self.density, 1e-3..=1e3)?;
-        in_range(M, "friction", self.friction, 0.0..=1.0)?;
-        in_range(M, "deposition_rate", self.deposition_rate, 0.0..=1.0)?;
-        // Without evaporation a drop in a pit would never end.
-        in_range(M, "evaporation_rate", self.evaporation_rate, 1e-3..=1.0)?;
-        in_range(M, "min_water", self.min_water, 1e-4..=0.99)?;
+        settings::check(self)?;
         if self.time_step * self.evaporation_rate.max(self.friction) >= 1.0 {
-            return Err(SettingsError {
-                model: M,
-                field: "time_step",
-                reason: format!(
+            return Err(SettingsError::new(
+                "PublishedDroplets",
+                "time_step",
+                format!(
                     "times friction and times evaporation_rate must be below 1, was {}",
                     self.time_step
                 ),
-            });
+            ));
         }
         Ok(())
     }

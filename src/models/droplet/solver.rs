@@ -594,7 +594,7 @@ fn check(settings: &Droplets, grid: &Grid) -> Result<(), SettingsError> {
     if settings.published.is_none() && reach > ErosionBrush::MAX_REACH as f32 + 1.0 {
         return Err(SettingsError {
             model: DropletSolver::NAME,
-            field: "radius",
+            field: "radius".into(),
             reason: format!(
                 "must be at most {} cells, was {} m on cells of {} m",
                 ErosionBrush::MAX_REACH + 1,

@@ -5,7 +5,10 @@
 //! a catchment area, the land whose rain passes a cell, so that it means the
 //! same at any resolution, number of drops and batch size.
 
-use crate::terrain::{SettingsError, in_range};
+use crate::{
+    settings::{self, Setting},
+    terrain::SettingsError,
+};
 use bevy::{math::Vec2, prelude::Reflect};
 
 /// How drops join into streams.
@@ -17,14 +20,22 @@ use bevy::{math::Vec2, prelude::Reflect};
 )]
 pub struct Streams {
     /// Catchment at which run-off is half a stream. units: m²
+    #[reflect(@Setting::new("m²", 10.0..=100_000.0).limits(1e-3..=1e12)
+        .about("Catchment at which run-off is half a stream"))]
     pub onset: f32,
     /// How fast a stream takes a drop along at its own velocity. units: 1/s
+    #[reflect(@Setting::new("1/s", 0.0..=5.0).limits(0.0..=1e3)
+        .about("How fast a stream takes a drop along"))]
     pub pull: f32,
     /// How its capacity grows with its catchment: by this power of it, where
     /// four times the onset have what the drops' settings say. More than 0 lets
     /// valleys grow at the cost of the slopes between them.
+    #[reflect(@Setting::new("", 0.0..=2.0).limits(0.0..=2.0)
+        .about("How a stream's capacity grows with its catchment"))]
     pub power: f32,
     /// How much of the record a batch of drops renews, 0 to 1.
+    #[reflect(@Setting::new("", 0.01..=1.0).limits(1e-3..=1.0)
+        .about("How much of the record a batch renews"))]
     pub memory: f32,
 }
 
@@ -42,11 +53,7 @@ impl Default for Streams {
 impl Streams {
     /// Checks the settings; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        const M: &str = "Streams";
-        in_range(M, "onset", self.onset, 1e-3..=1e12)?;
-        in_range(M, "pull", self.pull, 0.0..=1e3)?;
-        in_range(M, "power", self.power, 0.0..=2.0)?;
-        in_range(M, "memory", self.memory, 1e-3..=1.0)
+        settings::check(self)
     }
 }
 

@@ -42,7 +42,10 @@ pub(crate) mod steam;
 pub use solver::LavaSolver;
 pub use steam::{Boiled, LavaSteam};
 
-use crate::terrain::{SettingsError, in_range};
+use crate::{
+    settings::{self, Setting},
+    terrain::SettingsError,
+};
 use bevy::prelude::*;
 
 /// Lets lava flow and freeze: insert this resource and it does. Lava comes from
@@ -50,6 +53,7 @@ use bevy::prelude::*;
 /// terrain.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
+#[reflect(@Setting::titled("Lava", "Lava flows, piles up and freezes to bedrock"))]
 #[cfg_attr(
     feature = "serialize",
     derive(serde::Serialize, serde::Deserialize),
@@ -57,26 +61,43 @@ use bevy::prelude::*;
 )]
 pub struct Lava {
     /// How thick-flowing fresh lava is: basalt has 100 to 1000. units: Pa·s
+    #[reflect(@Setting::new("Pa·s", 1.0..=100_000.0).limits(1.0..=1e12)
+        .about("How thick-flowing fresh lava is"))]
     pub viscosity: f32,
     /// How many times as stiff lava is when it is about to freeze.
+    #[reflect(@Setting::new("", 1.0..=1000.0).limits(1.0..=1e6)
+        .about("How many times as stiff it is when about to freeze"))]
     pub stiffening: f32,
     /// Stress below which lava does not flow at all: the higher, the steeper it
     /// stands. units: Pa
+    #[reflect(@Setting::new("Pa", 0.0..=100_000.0).limits(0.0..=1e9)
+        .about("Stress below which it does not flow at all"))]
     pub yield_strength: f32,
     /// Mass of a cubic metre. units: kg/m³
+    #[reflect(@Setting::new("kg/m³", 100.0..=5000.0).limits(1.0..=1e5)
+        .about("Mass of a cubic metre"))]
     pub density: f32,
     /// Acceleration of gravity. units: m/s²
+    #[reflect(@Setting::new("m/s²", 0.1..=30.0).limits(1e-3..=1e3).about("Gravity"))]
     pub gravity: f32,
     /// Heat lost through the surface, as the thickness of fresh lava that would
     /// be cold in a second. units: m/s
+    #[reflect(@Setting::new("m/s", 0.0..=0.1).limits(0.0..=1e3)
+        .about("Thickness of fresh lava that would be cold in a second"))]
     pub cooling: f32,
     /// How much more is lost for each side without lava, as a share of that
     /// through the surface.
+    #[reflect(@Setting::new("", 0.0..=10.0).limits(0.0..=1e3)
+        .about("How much more is lost for each side without lava"))]
     pub edge_cooling: f32,
     /// Water that lava boils off where it turns to rock, in proportion to it by
     /// volume.
+    #[reflect(@Setting::new("", 0.0..=10.0).limits(0.0..=100.0)
+        .about("Water boiled off by a volume that turns to rock"))]
     pub steam: f32,
     /// Parts that a step is cut into at most.
+    #[reflect(@Setting::new("", 1..=64).limits(1..=1024)
+        .about("Most parts of a step; beyond it time slows down for the lava"))]
     pub max_substeps: u32,
 }
 
@@ -99,22 +120,6 @@ impl Default for Lava {
 impl Lava {
     /// Checks the settings; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        const M: &str = "Lava";
-        in_range(M, "viscosity", self.viscosity, 1.0..=1e12)?;
-        in_range(M, "stiffening", self.stiffening, 1.0..=1e6)?;
-        in_range(M, "yield_strength", self.yield_strength, 0.0..=1e9)?;
-        in_range(M, "density", self.density, 1.0..=1e5)?;
-        in_range(M, "gravity", self.gravity, 1e-3..=1e3)?;
-        in_range(M, "cooling", self.cooling, 0.0..=1e3)?;
-        in_range(M, "edge_cooling", self.edge_cooling, 0.0..=1e3)?;
-        in_range(M, "steam", self.steam, 0.0..=100.0)?;
-        if !(1..=1024).contains(&self.max_substeps) {
-            return Err(SettingsError {
-                model: M,
-                field: "max_substeps",
-                reason: format!("must be 1 to 1024, was {}", self.max_substeps),
-            });
-        }
-        Ok(())
+        settings::check(self)
     }
 }

@@ -1,7 +1,7 @@
 //! How water knows that it runs through a bend.
 
 use super::kernels::left;
-use crate::terrain::{SettingsError, in_range};
+use crate::settings::Setting;
 use bevy::{math::DVec2, prelude::Reflect};
 
 /// The sign of a bend: positive to the left, so the outer bank is on the right.
@@ -10,17 +10,32 @@ use bevy::{math::DVec2, prelude::Reflect};
 pub enum CurveSignal {
     /// Turning rate of the neighbors' mean velocity, smoothed over a time, by
     /// speed: close to the true curvature of the stream. units: 1/m
+    #[reflect(@Setting::variant("smoothed", || CurveSignal::Smoothed { time: 3.0 })
+        .about("The turning rate of the water nearby"))]
     Smoothed {
         /// Time to smooth over. units: s
+        #[reflect(@Setting::new("s", 0.0..=60.0).limits(0.0..=1e6).about("Time to smooth over"))]
         time: f32,
     },
-    /// The paper's: a particle adds up its own turns. units: radians
+    /// The paper's: a particle adds up its own turns. units: rad
+    #[reflect(@Setting::variant("accumulated", || CurveSignal::Accumulated {
+            least_turn: 0.0,
+            decay: 3.0,
+            limit: 1.5,
+        })
+        .about("The paper's: a particle adds up its own turns"))]
     Accumulated {
-        /// Smaller turns within a step do not count. units: radians
+        /// Smaller turns within a step do not count. units: rad
+        #[reflect(@Setting::new("rad", 0.0..=1.0).limits(0.0..=4.0)
+            .about("Smaller turns in a step do not count"))]
         least_turn: f32,
         /// Time in which it forgets; the paper never does. units: s
+        #[reflect(@Setting::new("s", 0.1..=1000.0).limits(1e-3..=f64::INFINITY)
+            .about("Time in which it forgets"))]
         decay: f32,
-        /// Largest sum; the paper has none. units: radians
+        /// Largest sum; the paper has none. units: rad
+        #[reflect(@Setting::new("rad", 0.0..=10.0).limits(0.0..=f64::INFINITY)
+            .about("Largest sum"))]
         limit: f32,
     },
 }
@@ -39,22 +54,6 @@ impl CurveSignal {
                 decay: decay * times,
                 limit,
             },
-        }
-    }
-
-    pub(super) fn check(&self) -> Result<(), SettingsError> {
-        const M: &str = "MeanderingRiver";
-        match *self {
-            Self::Smoothed { time } => in_range(M, "curve.time", time, 0.0..=1e6),
-            Self::Accumulated {
-                least_turn,
-                decay,
-                limit,
-            } => {
-                in_range(M, "curve.least_turn", least_turn, 0.0..=4.0)?;
-                in_range(M, "curve.decay", decay, 1e-3..=f32::INFINITY)?;
-                in_range(M, "curve.limit", limit, 0.0..=f32::INFINITY)
-            }
         }
     }
 

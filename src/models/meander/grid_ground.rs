@@ -2,7 +2,7 @@
 //! second coordinate, as in the terrain; a point is a cell.
 
 use super::{Cut, Ground, MeanderingRiver, Surface, kernels::whole};
-use crate::parallel::Workers;
+use crate::{parallel::Workers, settings::Setting};
 use bevy::{
     math::{DVec2, UVec2},
     prelude::Reflect,
@@ -27,9 +27,13 @@ const MAX_BANK_SHARE: f64 = 0.5;
 pub enum SidewaysRule {
     /// The bank moves back at the speed of the cut: what is taken is in
     /// proportion to its height.
+    #[reflect(@Setting::variant("advance", || SidewaysRule::Advance)
+        .about("A bank moves by its height, as a whole"))]
     Advance,
     /// The paper's: the point and its neighbor in the direction of the cut are
     /// both lowered, however high the bank is.
+    #[reflect(@Setting::variant("two points", || SidewaysRule::TwoPoints)
+        .about("The paper's: two points are cut at once"))]
     TwoPoints,
 }
 

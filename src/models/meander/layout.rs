@@ -101,7 +101,7 @@ pub(super) fn cells_around(
         if !(corner - middle).abs().cmple(half + slack).all() {
             return Err(SettingsError {
                 model: M,
-                field: "RiverStretch",
+                field: "RiverStretch".into(),
                 reason: format!(
                     "must lie on the terrain of {} m × {} m, but reaches x = {:.1}, z = {:.1}",
                     grid.extent().x,

@@ -73,7 +73,10 @@ pub use springs::{RiverSink, RiverSource, SinkId, SourceId};
 pub use stretch::{RiverStretch, TerrainRiver};
 pub use water::WaterParticle;
 
-use crate::terrain::{SettingsError, in_range};
+use crate::{
+    settings::{self, Setting},
+    terrain::{SettingsError, in_range},
+};
 use bevy::prelude::*;
 
 /// How the ground slows water.
@@ -87,12 +90,18 @@ pub enum Friction {
     /// The same whatever the water's speed and depth: a steady stream runs at
     /// gravity·slope/drag, so half as fast where a bend is twice as long, and
     /// backs up there.
+    #[reflect(@Setting::variant("linear", || Friction::Linear)
+        .about("The same whatever the speed and depth"))]
     Linear,
     /// As on a rough bed: grows with the speed, and is less the deeper the water
     /// is, which is its density over the rest density. A steady stream runs at
     /// √(gravity·slope·speed/drag), and faster where it backs up.
+    #[reflect(@Setting::variant("rough", || MeanderingRiver::default().friction)
+        .about("Grows with the speed, less in deep water"))]
     Rough {
         /// Speed at which it is as strong as the linear one. units: m/s
+        #[reflect(@Setting::new("m/s", 0.01..=50.0).limits(1e-3..=1e3)
+            .about("Speed at which it is as strong as the linear one"))]
         speed: f32,
     },
 }
@@ -113,6 +122,9 @@ impl Friction {
 /// enters and, by its forward direction (−Z), which way it runs.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default)]
+#[reflect(@Setting::titled("River",
+    "A river that wanders: it cuts its outer banks, fills its inner ones and breaks \
+     through necks"))]
 #[require(RiverStretch, Transform)]
 #[cfg_attr(
     feature = "serialize",
@@ -121,111 +133,190 @@ impl Friction {
 )]
 pub struct MeanderingRiver {
     /// Random numbers of the sources depend on it.
+    #[reflect(@Setting::seed().about("Same seed, same river"))]
     pub seed: u64,
 
     /// Reach of a water particle, half the width of a stream. units: m
+    #[reflect(@Setting::new("m", 1.0..=100.0).limits(1e-2..=1e4)
+        .about("Reach of a water particle, half the width of a stream"))]
     pub radius: f32,
-    /// Water denser than this pushes apart. units: particles/m²
+    /// Water with more particles on a square metre pushes apart. units: 1/m²
+    #[reflect(@Setting::new("1/m²", 0.0001..=1.0).limits(0.0..=1e6)
+        .about("Water denser than this pushes apart"))]
     pub rest_density: f32,
     /// Pressure for each particle/m² beyond that. units: m⁴/s²
+    #[reflect(@Setting::new("m⁴/s²", 0.0..=1000.0).limits(0.0..=1e6)
+        .about("Pressure for each particle/m² beyond that"))]
     pub stiffness: f32,
     /// How strongly neighbors share their velocity. units: 1/(m²·s)
+    #[reflect(@Setting::new("1/(m²·s)", 0.0..=10.0).limits(0.0..=1e6)
+        .about("How strongly neighbors share their velocity"))]
     pub viscosity: f32,
     /// Pull down the slope. units: m/s²
+    #[reflect(@Setting::new("m/s²", 0.0..=30.0).limits(0.0..=1e3).about("Pull down the slope"))]
     pub gravity: f32,
     /// Slows water on the ground. units: 1/s
+    #[reflect(@Setting::new("1/s", 0.0..=1.0).limits(0.0..=1e3).about("Slows water on the ground"))]
     pub drag: f32,
     /// How that depends on the water's speed and depth.
+    #[reflect(@Setting::plain().about("How that depends on the water's speed and depth"))]
     pub friction: Friction,
     /// Turns water to the left of its way, or to the right below zero. units: 1/s
+    #[reflect(@Setting::new("1/s", -0.1..=0.1).limits(-10.0..=10.0)
+        .about("Turns water to the left, or to the right below zero"))]
     pub coriolis: f32,
 
     /// How water knows that it runs through a bend.
+    #[reflect(@Setting::plain().about("How water knows that it runs through a bend"))]
     pub curve: CurveSignal,
     /// Straighter water does not cut sideways. units: 1/m (radians for the
     /// accumulated signal)
+    #[reflect(@Setting::new("1/m", 0.0..=0.1).limits(0.0..=1e3)
+        .about("Straighter water does not cut sideways"))]
     pub curve_start: f32,
-    /// From here on sideways cutting is at its full. Same units.
+    /// From here on sideways cutting is at its full. units: 1/m (radians for
+    /// the accumulated signal)
+    #[reflect(@Setting::new("1/m", 0.0001..=1.0).limits(1e-6..=1e3)
+        .about("From here on sideways cutting is at its full"))]
     pub curve_full: f32,
 
     /// Cut for each metre that water runs past, at full water. units: m/m
+    #[reflect(@Setting::new("m/m", 0.0..=0.1).limits(0.0..=1e3)
+        .about("Cut for each metre that water runs past, at full water"))]
     pub erosion: f32,
     /// Slower water does not cut. units: m/s
+    #[reflect(@Setting::new("m/s", 0.0..=10.0).limits(0.0..=1e3)
+        .about("Slower water does not cut"))]
     pub threshold: f32,
     /// Share of a cut that goes sideways, in a full bend.
+    #[reflect(@Setting::new("", 0.0..=2.0).limits(0.0..=1e3)
+        .about("Share of a cut that goes sideways, in a full bend"))]
     pub sideways: f32,
     /// Share of a cut that goes ahead, into what stands in the water's way.
+    #[reflect(@Setting::new("", 0.0..=2.0).limits(0.0..=1e3)
+        .about("Share that goes into what stands in the water's way"))]
     pub ahead: f32,
     /// Share of a cut that goes down.
+    #[reflect(@Setting::new("", 0.0..=2.0).limits(0.0..=1e3)
+        .about("Share of a cut that goes down"))]
     pub downward: f32,
     /// Water does not dig deeper than this below the floodplain, and sediment
     /// fills deeper hollows under the main flow. units: m
+    #[reflect(@Setting::new("m", 0.1..=50.0).limits(0.0..=f64::INFINITY)
+        .about("Water does not dig deeper than this below the floodplain"))]
     pub depth: f32,
     /// Way along the stream over which its bed falls evenly, about that round a
     /// full bend; zero: with the floodplain, which leaves bends that run across
     /// the valley without any fall. units: m
+    #[reflect(@Setting::new("m", 0.0..=5000.0).limits(0.0..=1e6)
+        .about("Way along the stream over which its bed falls evenly"))]
     pub grading: f32,
     /// Time between two looks at the ground. units: s
+    #[reflect(@Setting::new("s", 0.05..=60.0).limits(1e-3..=1e3)
+        .about("Time between two looks at the ground"))]
     pub interval: f32,
     /// How cuts move a bank of the height grid.
+    #[reflect(@Setting::plain().about("How cuts move a bank of the height grid"))]
     pub rule: SidewaysRule,
     /// How many times faster fresh deposits are cut.
+    #[reflect(@Setting::new("", 0.0..=10.0).limits(0.0..=1e3)
+        .about("How many times faster fresh deposits are cut"))]
     pub softness: f32,
     /// Share of fresh deposits that hardens in a second. units: 1/s
+    #[reflect(@Setting::new("1/s", 0.0..=0.1).limits(0.0..=1e3)
+        .about("Share of fresh deposits that hardens in a second"))]
     pub hardening: f32,
     /// Steepest slope that stands; steeper banks cave in.
+    #[reflect(@Setting::new("", 0.05..=5.0).limits(0.0..=f64::INFINITY)
+        .about("Steepest slope that stands; steeper banks cave in"))]
     pub talus: f32,
     /// Smooths the ground under water once in this many seconds, as the paper
     /// does; zero: never. units: s
+    #[reflect(@Setting::new("s", 0.0..=60.0).limits(0.0..=1e6)
+        .about("Smooths the ground under water once in a while; 0: never"))]
     pub smoothing: f32,
 
     /// Most that a sediment particle carries. units: m³
+    #[reflect(@Setting::new("m³", 1.0..=5000.0).limits(1e-6..=1e9)
+        .about("Most that a sediment particle carries"))]
     pub capacity: f32,
     /// A cut looks so far for a particle that carries it, at most the radius.
     /// units: m
+    #[reflect(@Setting::new("m", 0.0..=100.0).limits(0.0..=1e4)
+        .about("A cut looks so far for a particle that carries it"))]
     pub reach: f32,
     /// How quickly sediment takes on the water's velocity. units: 1/s
+    #[reflect(@Setting::new("1/s", 0.0..=10.0).limits(0.0..=1e3)
+        .about("How quickly sediment takes on the water's velocity"))]
     pub follow: f32,
     /// Pull towards the inner bank for each m/s of the water. units: 1/s
+    #[reflect(@Setting::new("1/s", 0.0..=10.0).limits(0.0..=1e3)
+        .about("Pull towards the inner bank, for each m/s of the water"))]
     pub attraction: f32,
     /// Sediment in the middle of the stream that is slower settles; five times
     /// as much at the edge. units: m/s
+    #[reflect(@Setting::new("m/s", 0.0..=20.0).limits(0.0..=1e3)
+        .about("Slower sediment in the middle of the stream settles"))]
     pub settling_speed: f32,
     /// Older sediment settles wherever it may. units: s
+    #[reflect(@Setting::new("s", 1.0..=10_000.0).limits(0.0..=f64::INFINITY)
+        .about("Older sediment settles wherever it may"))]
     pub lifetime: f32,
     /// Most sediment in reach of full water; what is more settles. units: m³
+    #[reflect(@Setting::new("m³", 1.0..=10_000.0).limits(0.0..=f64::INFINITY)
+        .about("Most sediment in reach of full water"))]
     pub saturation: f32,
     /// Share of a particle that settles in a second. units: 1/s
+    #[reflect(@Setting::new("1/s", 0.0..=10.0).limits(0.0..=1e3)
+        .about("Share of a particle that settles in a second"))]
     pub settling: f32,
     /// Sediment settles only where the water's kernel sum is below this: at the
     /// edge of the stream. Infinite: everywhere, as in the paper.
+    #[reflect(@Setting::new("", 0.0..=10.0).limits(0.0..=f64::INFINITY)
+        .about("Sediment settles where there is less water: at the edge"))]
     pub bar_edge: f32,
     /// Deposits rise to the floodplain and not above.
+    #[reflect(@Setting::plain().about("Deposits rise to the floodplain and not above"))]
     pub level_bars: bool,
     /// Particles that are nearer than this become one; at most the radius counts.
     /// units: m
+    #[reflect(@Setting::new("m", 0.0..=100.0).limits(0.0..=1e4)
+        .about("Sediment particles that are nearer become one"))]
     pub merging: f32,
     /// What leaves with the water is fed in again at the sources.
+    #[reflect(@Setting::plain().about("What leaves with the water is fed in again at the source"))]
     pub recirculate: bool,
     /// Most of it that comes in with a particle of water. A river that grows
     /// longer has more channel, so more leaves it than can come back: fed in
     /// whole, it would silt up. units: m³
+    #[reflect(@Setting::new("m³", 0.0..=1000.0).limits(0.0..=1e9)
+        .about("Most of it that comes in with a particle of water"))]
     pub feed: f32,
 
     /// Water of one particle: by the rest density it makes some metres of depth.
     /// units: m³
+    #[reflect(@Setting::new("m³", 0.001..=10_000.0).limits(1e-6..=1e9)
+        .about("Water of one particle"))]
     pub particle_volume: f32,
     /// The river breaks through land between two of its reaches that is
     /// narrower: about the width of its channel. Zero: never. units: m
+    #[reflect(@Setting::new("m", 0.0..=500.0).limits(0.0..=1e6)
+        .about("Narrower land between two reaches is cut through; 0: never"))]
     pub neck: f32,
     /// Shortest way round such a neck for a break-through, never below eight radii: two
     /// mouths and a bit of a lake between them. units: m
+    #[reflect(@Setting::new("m", 8.0..=5000.0).limits(0.0..=f64::INFINITY)
+        .about("Only where the way round is at least so long"))]
     pub neck_way: f32,
     /// Time between two looks at the river's course, for its grade and for such
     /// necks. units: s
+    #[reflect(@Setting::new("s", 0.1..=600.0).limits(1e-3..=f64::INFINITY)
+        .about("Time between two looks at the river's course"))]
     pub course_interval: f32,
     /// Length of a plug in a mouth of an old bend, at its crest, at most two
     /// radii. units: m
+    #[reflect(@Setting::new("m", 0.0..=200.0).limits(0.0..=1e4)
+        .about("Length of a plug in a mouth of an old bend"))]
     pub plug: f32,
 }
 
@@ -338,55 +429,13 @@ impl MeanderingRiver {
 
     /// Checks the settings; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        const M: &str = "MeanderingRiver";
-        const ANY: f32 = f32::INFINITY;
-        in_range(M, "radius", self.radius, 1e-2..=1e4)?;
-        in_range(M, "rest_density", self.rest_density, 0.0..=1e6)?;
-        in_range(M, "stiffness", self.stiffness, 0.0..=1e6)?;
-        in_range(M, "viscosity", self.viscosity, 0.0..=1e6)?;
-        in_range(M, "gravity", self.gravity, 0.0..=1e3)?;
-        in_range(M, "drag", self.drag, 0.0..=1e3)?;
-        if let Friction::Rough { speed } = self.friction {
-            in_range(M, "friction.speed", speed, 1e-3..=1e3)?;
-        }
-        in_range(M, "coriolis", self.coriolis, -10.0..=10.0)?;
-        self.curve.check()?;
-        in_range(M, "curve_start", self.curve_start, 0.0..=1e3)?;
-        in_range(M, "curve_full", self.curve_full, 1e-6..=1e3)?;
+        settings::check(self)?;
         in_range(
-            M,
+            "MeanderingRiver",
             "curve_start",
             self.curve_start,
             0.0..=self.curve_full * 0.999,
-        )?;
-        in_range(M, "erosion", self.erosion, 0.0..=1e3)?;
-        in_range(M, "threshold", self.threshold, 0.0..=1e3)?;
-        in_range(M, "sideways", self.sideways, 0.0..=1e3)?;
-        in_range(M, "ahead", self.ahead, 0.0..=1e3)?;
-        in_range(M, "downward", self.downward, 0.0..=1e3)?;
-        in_range(M, "depth", self.depth, 0.0..=ANY)?;
-        in_range(M, "grading", self.grading, 0.0..=1e6)?;
-        in_range(M, "interval", self.interval, 1e-3..=1e3)?;
-        in_range(M, "softness", self.softness, 0.0..=1e3)?;
-        in_range(M, "hardening", self.hardening, 0.0..=1e3)?;
-        in_range(M, "talus", self.talus, 0.0..=ANY)?;
-        in_range(M, "smoothing", self.smoothing, 0.0..=1e6)?;
-        in_range(M, "capacity", self.capacity, 1e-6..=1e9)?;
-        in_range(M, "reach", self.reach, 0.0..=1e4)?;
-        in_range(M, "follow", self.follow, 0.0..=1e3)?;
-        in_range(M, "attraction", self.attraction, 0.0..=1e3)?;
-        in_range(M, "settling_speed", self.settling_speed, 0.0..=1e3)?;
-        in_range(M, "lifetime", self.lifetime, 0.0..=ANY)?;
-        in_range(M, "saturation", self.saturation, 0.0..=ANY)?;
-        in_range(M, "settling", self.settling, 0.0..=1e3)?;
-        in_range(M, "bar_edge", self.bar_edge, 0.0..=ANY)?;
-        in_range(M, "merging", self.merging, 0.0..=1e4)?;
-        in_range(M, "feed", self.feed, 0.0..=1e9)?;
-        in_range(M, "particle_volume", self.particle_volume, 1e-6..=1e9)?;
-        in_range(M, "neck", self.neck, 0.0..=1e6)?;
-        in_range(M, "neck_way", self.neck_way, 0.0..=ANY)?;
-        in_range(M, "course_interval", self.course_interval, 1e-3..=ANY)?;
-        in_range(M, "plug", self.plug, 0.0..=1e4)
+        )
     }
 
     /// Speed of a steady stream on a slope, at the rest density. units: m/s

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     parallel::Workers,
+    settings::{self, Setting},
     terrain::{
         FILM, Grid, SettingsError, StreamPatch, TILE, Terrain, TerrainCursor, add_exactly, in_range,
     },
@@ -55,11 +56,17 @@ const SAME_WAY: f32 = 1e-5;
 )]
 pub struct RiverStretch {
     /// Along the stream. units: m
+    #[reflect(@Setting::new("m", 100.0..=8000.0).limits(0.0..=1e6)
+        .about("Length along the stream, four radii of its water at least"))]
     pub length: f32,
     /// Across. units: m
+    #[reflect(@Setting::new("m", 50.0..=4000.0).limits(0.0..=1e6)
+        .about("Width across the stream, two radii of its water at least"))]
     pub width: f32,
     /// Water that comes in at the upper end, beside what other models bring
     /// there. units: m³/s
+    #[reflect(@Setting::new("m³/s", 0.0..=10_000.0).limits(0.0..=1e13)
+        .about("Water that comes in at the upper end"))]
     pub inflow: f32,
 }
 
@@ -73,13 +80,30 @@ impl Default for RiverStretch {
     }
 }
 
+/// Checks a value against a lower limit that depends on other values.
+fn at_least(
+    model: &'static str,
+    field: &'static str,
+    value: f32,
+    least: f32,
+) -> Result<(), SettingsError> {
+    match value >= least {
+        true => Ok(()),
+        false => {
+            let reason = format!("must be {least} or more, was {value}");
+            Err(SettingsError::new(model, field, reason))
+        }
+    }
+}
+
 impl RiverStretch {
     /// Checks the values against the river's; the error names the field.
     pub fn check(&self, river: &MeanderingRiver) -> Result<(), SettingsError> {
         const S: &str = "RiverStretch";
         river.check()?;
-        in_range(S, "length", self.length, 4.0 * river.radius..=1e6)?;
-        in_range(S, "width", self.width, 2.0 * river.radius..=1e6)?;
+        settings::check(self)?;
+        at_least(S, "length", self.length, 4.0 * river.radius)?;
+        at_least(S, "width", self.width, 2.0 * river.radius)?;
         // Sources let in 10 000 particles a second at most.
         in_range(S, "inflow", self.inflow, 0.0..=1e4 * river.particle_volume)
     }
@@ -93,7 +117,7 @@ impl RiverStretch {
         grid: &Grid,
     ) -> Result<(), SettingsError> {
         self.check(river)?;
-        in_range(M, "radius", river.radius, grid.cell_size()..=1e4)?;
+        at_least(M, "radius", river.radius, grid.cell_size())?;
         let (outline, _) = self.place(place)?;
         cells_around(&outline, grid).map(drop)
     }
@@ -106,7 +130,7 @@ impl RiverStretch {
         if !(forward.length() > 1e-3 && start.is_finite()) {
             return Err(SettingsError {
                 model: M,
-                field: "Transform.rotation",
+                field: "Transform.rotation".into(),
                 reason: format!(
                     "the forward direction must not be vertical, was {}",
                     place.forward().as_vec3()
@@ -196,7 +220,7 @@ impl TerrainRiver {
         let shown: Vec<f64> = (0..cells).map(|i| exact_ground(terrain, at(i))).collect();
         let wrong = |error: super::GroundError| SettingsError {
             model: M,
-            field: "RiverStretch",
+            field: "RiverStretch".into(),
             reason: error.to_string(),
         };
         let mut ground = layout.ground(shown.clone()).map_err(wrong)?;

@@ -48,12 +48,17 @@ mod sweep;
 pub use published::PublishedPipe;
 pub use solver::PipeSolver;
 
-use crate::terrain::{SettingsError, in_range};
+use crate::{
+    settings::{self, Setting},
+    terrain::SettingsError,
+};
 use bevy::prelude::*;
 
 /// Lets water flow, carve and carry: insert this resource and it runs.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
+#[reflect(@Setting::titled("Water (pipe model)",
+    "Water flows through virtual pipes, cuts and deposits"))]
 #[cfg_attr(
     feature = "serialize",
     derive(serde::Serialize, serde::Deserialize),
@@ -61,30 +66,53 @@ use bevy::prelude::*;
 )]
 pub struct PipeModel {
     /// Gravity g. units: m/s²
+    #[reflect(@Setting::new("m/s²", 0.1..=30.0).limits(1e-3..=1e3).about("Gravity"))]
     pub gravity: f32,
-    /// Manning's roughness n of the bed. units: s/m^(1/3)
+    /// Manning's roughness n of the bed. units: s/m^⅓
+    #[reflect(@Setting::new("s/m^⅓", 0.0..=0.2).limits(0.0..=1.0)
+        .about("Manning's roughness of the bed: 0.03 is a clean channel, 0.1 brush"))]
     pub roughness: f32,
     /// Capacity Kc: sediment that a metre of water carries at 1 m/s on a slope
     /// of 1. units: s/m
+    #[reflect(@Setting::new("s/m", 0.0..=10.0).limits(0.0..=1e3)
+        .about("Sediment that a metre of water carries at 1 m/s on a slope of 1"))]
     pub capacity: f32,
     /// Depth D beyond which deeper water carries no more. units: m
+    #[reflect(@Setting::new("m", 0.01..=50.0).limits(1e-3..=1e4)
+        .about("Depth beyond which deeper water carries no more"))]
     pub full_depth: f32,
-    /// Water carries on level ground what it would on this slope. units: degrees
+    /// Water carries on level ground what it would on this slope. units: °
+    #[reflect(@Setting::new("°", 0.0..=20.0).limits(0.0..=89.0)
+        .about("Water carries on level ground what it would on this slope"))]
     pub min_tilt: f32,
     /// Length λ: where the bed is curved upwards more sharply than 1/λ it is cut
     /// no further, and edges wear more. It keeps channels from being as narrow
     /// as the grid allows. units: m
+    #[reflect(@Setting::new("m", 0.0..=50.0).limits(0.0..=1e3)
+        .about("Beds curved more sharply than one over this are cut no further"))]
     pub rounding: f32,
     /// How fast water takes up soil, Ks. units: 1/s
+    #[reflect(@Setting::new("1/s", 0.0..=10.0).limits(0.0..=1e3)
+        .about("How fast water takes up soil"))]
     pub soil_erosion: f32,
     /// How fast water takes up bare bedrock, Kb. units: 1/s
+    #[reflect(@Setting::new("1/s", 0.0..=10.0).limits(0.0..=1e3)
+        .about("How fast water takes up bare bedrock"))]
     pub bedrock_erosion: f32,
     /// How fast water lets fall what is too much, Kd. units: 1/s
+    #[reflect(@Setting::new("1/s", 0.0..=10.0).limits(0.0..=1e3)
+        .about("How fast water lets fall what is too much"))]
     pub deposition: f32,
     /// Most parts that a step is split into. Where they do not suffice for a
     /// stable step, time slows down for the water.
+    #[reflect(@Setting::new("", 1..=64).limits(1..=4096)
+        .about("Most parts of a step; beyond it time slows down for the water"))]
     pub max_substeps: u32,
     /// The source's own method instead, literally.
+    #[reflect(@Setting::optional(PublishedPipe::default)
+        .label("the source's own method")
+        .about("X. Mei's method, literally: it depends on the step and loses mass")
+        .hides_all_but(&[]))]
     pub published: Option<PublishedPipe>,
 }
 
@@ -119,19 +147,6 @@ impl PipeModel {
 
     /// Checks the settings; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        const M: &str = "PipeModel";
-        if let Some(published) = &self.published {
-            published.check()?;
-        }
-        in_range(M, "gravity", self.gravity, 1e-3..=1e3)?;
-        in_range(M, "roughness", self.roughness, 0.0..=1.0)?;
-        in_range(M, "capacity", self.capacity, 0.0..=1e3)?;
-        in_range(M, "full_depth", self.full_depth, 1e-3..=1e4)?;
-        in_range(M, "min_tilt", self.min_tilt, 0.0..=89.0)?;
-        in_range(M, "rounding", self.rounding, 0.0..=1e3)?;
-        in_range(M, "soil_erosion", self.soil_erosion, 0.0..=1e3)?;
-        in_range(M, "bedrock_erosion", self.bedrock_erosion, 0.0..=1e3)?;
-        in_range(M, "deposition", self.deposition, 0.0..=1e3)?;
-        in_range(M, "max_substeps", self.max_substeps as f32, 1.0..=4096.0)
+        settings::check(self)
     }
 }

@@ -23,7 +23,8 @@ use crate::{
         solver_state::{StateError, StateReader, StateWriter},
     },
     parallel::Workers,
-    terrain::{FILM, Flow, Grid, SettingsError, TILE, Terrain, add_exactly, in_range},
+    settings::{self, Setting},
+    terrain::{FILM, Flow, Grid, SettingsError, TILE, Terrain, add_exactly},
 };
 use bevy::prelude::*;
 
@@ -47,18 +48,32 @@ const B: usize = 3;
 )]
 pub struct PublishedPipe {
     /// Cross-section A of every pipe. units: m²
+    #[reflect(@Setting::new("m²", 0.01..=100.0).limits(1e-6..=1e6)
+        .about("Cross-section of every pipe"))]
     pub pipe_area: f32,
     /// Gravity g. units: m/s²
+    #[reflect(@Setting::new("m/s²", 0.1..=30.0).limits(1e-3..=1e3).about("Gravity"))]
     pub gravity: f32,
     /// Capacity Kc: sediment that water carries at 1 m/s on a cliff. units: s
+    #[reflect(@Setting::new("s", 0.0..=1.0).limits(0.0..=1e3)
+        .about("Sediment that water carries at 1 m/s on a cliff"))]
     pub capacity: f32,
-    /// Dissolving constant Ks: share of what is lacking that a step takes up.
+    /// Dissolving constant Ks: share of what is lacking that a step takes up; more
+    /// than 1 would leave less than nothing.
+    #[reflect(@Setting::new("", 0.0..=1.0).limits(0.0..=1.0)
+        .about("Share of what is lacking that a step takes up"))]
     pub dissolving: f32,
     /// Deposition constant Kd: share of what is too much that a step lets fall.
+    #[reflect(@Setting::new("", 0.0..=1.0).limits(0.0..=1.0)
+        .about("Share of what is too much that a step lets fall"))]
     pub deposition: f32,
     /// Evaporation constant Ke: share of the water. units: 1/s
+    #[reflect(@Setting::new("1/s", 0.0..=0.5).limits(0.0..=1e3)
+        .about("Share of the water that dries in a second"))]
     pub evaporation: f32,
-    /// Water carries on level ground what it would on this slope. units: degrees
+    /// Water carries on level ground what it would on this slope. units: °
+    #[reflect(@Setting::new("°", 0.0..=45.0).limits(0.0..=89.0)
+        .about("Level ground counts as so steep"))]
     pub min_tilt: f32,
 }
 
@@ -79,15 +94,7 @@ impl Default for PublishedPipe {
 impl PublishedPipe {
     /// Checks the settings; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        const M: &str = "PublishedPipe";
-        in_range(M, "pipe_area", self.pipe_area, 1e-6..=1e6)?;
-        in_range(M, "gravity", self.gravity, 1e-3..=1e3)?;
-        in_range(M, "capacity", self.capacity, 0.0..=1e3)?;
-        // A share of more than one would leave less than nothing.
-        in_range(M, "dissolving", self.dissolving, 0.0..=1.0)?;
-        in_range(M, "deposition", self.deposition, 0.0..=1.0)?;
-        in_range(M, "evaporation", self.evaporation, 0.0..=1e3)?;
-        in_range(M, "min_tilt", self.min_tilt, 0.0..=89.0)
+        settings::check(self)
     }
 }
 

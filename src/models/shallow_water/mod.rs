@@ -60,13 +60,17 @@ mod sweeps;
 pub use published::PublishedShallowWater;
 pub use solver::ShallowWaterSolver;
 
-use crate::terrain::{SettingsError, in_range};
+use crate::{
+    settings::{self, Setting},
+    terrain::SettingsError,
+};
 use bevy::prelude::*;
 
 /// Lets water flow in long steps and the ground below it creep: insert this
 /// resource and it runs.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
+#[reflect(@Setting::titled("Water (implicit)", "Shallow water in long steps over soft ground"))]
 #[cfg_attr(
     feature = "serialize",
     derive(serde::Serialize, serde::Deserialize),
@@ -74,23 +78,42 @@ use bevy::prelude::*;
 )]
 pub struct ShallowWater {
     /// Gravity g. units: m/s²
+    #[reflect(@Setting::new("m/s²", 0.1..=30.0).limits(1e-3..=1e3).about("Gravity"))]
     pub gravity: f32,
-    /// Manning's roughness n of the bed. units: s/m^(1/3)
+    /// Manning's roughness n of the bed. units: s/m^⅓
+    #[reflect(@Setting::new("s/m^⅓", 0.0..=0.2).limits(0.0..=1.0)
+        .about("Manning's roughness of the bed: 0.03 is a clean channel, 0.1 brush"))]
     pub roughness: f32,
     /// How fast all waves die away, λ. units: 1/s
+    #[reflect(@Setting::new("1/s", 0.0..=2.0).limits(0.0..=1e3)
+        .about("How fast all waves die away"))]
     pub damping: f32,
     /// Depth c_r to which water softens ground of hardness 0. units: m
+    #[reflect(@Setting::new("m", 0.0..=0.5).limits(0.0..=10.0)
+        .about("Depth to which water softens the ground"))]
     pub regolith_depth: f32,
     /// Roughness n_r for the regolith: the larger, the slower it creeps.
-    /// units: s/m^(1/3)
+    /// units: s/m^⅓
+    #[reflect(@Setting::new("s/m^⅓", 0.0..=2.0).limits(0.0..=10.0)
+        .about("The larger, the slower soft ground creeps"))]
     pub regolith_roughness: f32,
     /// Time between two exchanges with the ground. units: s
+    #[reflect(@Setting::new("s", 0.05..=10.0).limits(1e-3..=1e6)
+        .about("Time between two exchanges with the ground"))]
     pub interval: f32,
     /// Parts of the interval in which the regolith is solved.
+    #[reflect(@Setting::new("", 1..=20).limits(1..=100)
+        .about("Parts of the interval in which soft ground creeps"))]
     pub regolith_solves: u32,
     /// Regolith that rises and falls slower than this is steady. units: m/s
+    #[reflect(@Setting::new("m/s", 0.0..=0.001).limits(0.0..=1e3)
+        .about("Soft ground that rises and falls slower than this is left"))]
     pub steady: f32,
     /// The source's own method instead, literally.
+    #[reflect(@Setting::optional(PublishedShallowWater::default)
+        .label("the source's own method")
+        .about("B. Beneš's method, literally: it depends on the step and makes water at shores")
+        .hides_all_but(&[]))]
     pub published: Option<PublishedShallowWater>,
 }
 
@@ -123,18 +146,6 @@ impl ShallowWater {
 
     /// Checks the settings; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        const M: &str = "ShallowWater";
-        if let Some(published) = &self.published {
-            published.check()?;
-        }
-        in_range(M, "gravity", self.gravity, 1e-3..=1e3)?;
-        in_range(M, "roughness", self.roughness, 0.0..=1.0)?;
-        in_range(M, "damping", self.damping, 0.0..=1e3)?;
-        in_range(M, "regolith_depth", self.regolith_depth, 0.0..=10.0)?;
-        in_range(M, "regolith_roughness", self.regolith_roughness, 0.0..=10.0)?;
-        in_range(M, "interval", self.interval, 1e-3..=1e6)?;
-        let solves = self.regolith_solves as f32;
-        in_range(M, "regolith_solves", solves, 1.0..=100.0)?;
-        in_range(M, "steady", self.steady, 0.0..=1e3)
+        settings::check(self)
     }
 }

@@ -19,7 +19,8 @@
 
 use crate::{
     models::solver_state::{StateError, StateReader, StateWriter},
-    terrain::{Grid, SettingsError, in_range},
+    settings::{self, Setting},
+    terrain::{Grid, SettingsError},
 };
 use bevy::prelude::*;
 
@@ -33,18 +34,29 @@ use bevy::prelude::*;
 )]
 pub struct PublishedShallowWater {
     /// Gravity g. units: m/s²
+    #[reflect(@Setting::new("m/s²", 0.1..=30.0).limits(1e-3..=1e3).about("Gravity"))]
     pub gravity: f32,
     /// Damping τ of the water in a solve.
+    #[reflect(@Setting::new("", 0.0..=1.0).limits(0.0..=1.0)
+        .about("Share of its motion that water loses in a solve"))]
     pub water_damping: f32,
     /// Damping τ of the regolith in a solve.
+    #[reflect(@Setting::new("", 0.0..=1.0).limits(0.0..=1.0)
+        .about("Share of its motion that regolith loses in a solve"))]
     pub regolith_damping: f32,
     /// Depth c_r to which water softens the ground; the source says 0 to 0.01.
     /// units: m
+    #[reflect(@Setting::new("m", 0.0..=0.1).limits(0.0..=10.0)
+        .about("Depth to which water softens the ground; the source says 0 to 0.01"))]
     pub regolith_depth: f32,
     /// Solves after which water or regolith counts as steady; the source says 5
     /// to 10.
+    #[reflect(@Setting::new("", 1..=50).limits(1..=1000)
+        .about("Solves after which water or regolith counts as steady"))]
     pub solves: u32,
     /// A level that rises and falls slower than this is steady. units: m/s
+    #[reflect(@Setting::new("m/s", 0.0..=0.01).limits(0.0..=1e3)
+        .about("A level that rises and falls slower than this is steady"))]
     pub steady: f32,
 }
 
@@ -64,13 +76,7 @@ impl Default for PublishedShallowWater {
 impl PublishedShallowWater {
     /// Checks the settings; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        const M: &str = "PublishedShallowWater";
-        in_range(M, "gravity", self.gravity, 1e-3..=1e3)?;
-        in_range(M, "water_damping", self.water_damping, 0.0..=1.0)?;
-        in_range(M, "regolith_damping", self.regolith_damping, 0.0..=1.0)?;
-        in_range(M, "regolith_depth", self.regolith_depth, 0.0..=10.0)?;
-        in_range(M, "solves", self.solves as f32, 1.0..=1000.0)?;
-        in_range(M, "steady", self.steady, 0.0..=1e3)
+        settings::check(self)
     }
 }
 

@@ -21,28 +21,42 @@ pub(crate) mod solver;
 
 pub use solver::ThermalSolver;
 
-use crate::terrain::{SettingsError, in_range};
+use crate::{
+    settings::{self, Setting},
+    terrain::SettingsError,
+};
 use bevy::prelude::*;
 
 /// Lets slopes crumble and slide: insert this resource and it runs.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
+#[reflect(@Setting::titled("Thermal weathering", "Steep slopes crumble and slide"))]
 #[cfg_attr(
     feature = "serialize",
     derive(serde::Serialize, serde::Deserialize),
     serde(default, deny_unknown_fields)
 )]
 pub struct Thermal {
-    /// Steepest slope on which soil rests. units: degrees
+    /// Steepest slope on which soil rests. units: °
+    #[reflect(@Setting::new("°", 0.0..=89.0).limits(0.0..=89.0)
+        .about("Steepest slope on which soil rests"))]
     pub soil_angle: f32,
-    /// Steepest slope on which bedrock stands without breaking. units: degrees
+    /// Steepest slope on which bedrock stands without breaking. units: °
+    #[reflect(@Setting::new("°", 0.0..=89.0).limits(0.0..=89.9)
+        .about("Steepest slope on which bedrock stands"))]
     pub bedrock_angle: f32,
     /// How fast soil slides where it is too steep. units: m²/s
+    #[reflect(@Setting::new("m²/s", 0.0..=50.0).limits(0.0..=1e6)
+        .about("How fast soil slides where it is too steep"))]
     pub mobility: f32,
     /// Bedrock broken in a second for each unit of slope beyond its angle,
     /// where no soil covers it. The terrain's hardness map lowers it. units: m/s
+    #[reflect(@Setting::new("m/s", 0.0..=1.0).limits(0.0..=1e3)
+        .about("Bedrock broken in a second, bare and one unit too steep"))]
     pub breaking: f32,
     /// Soil of this thickness halves the breaking of the bedrock below. units: m
+    #[reflect(@Setting::new("m", 0.01..=5.0).limits(1e-4..=1e3)
+        .about("Soil of this thickness halves the breaking"))]
     pub shelter: f32,
 }
 
@@ -61,11 +75,6 @@ impl Default for Thermal {
 impl Thermal {
     /// Checks the settings; the error names the field.
     pub fn check(&self) -> Result<(), SettingsError> {
-        const M: &str = "Thermal";
-        in_range(M, "soil_angle", self.soil_angle, 0.0..=89.0)?;
-        in_range(M, "bedrock_angle", self.bedrock_angle, 0.0..=89.9)?;
-        in_range(M, "mobility", self.mobility, 0.0..=1e6)?;
-        in_range(M, "breaking", self.breaking, 0.0..=1e3)?;
-        in_range(M, "shelter", self.shelter, 1e-4..=1e3)
+        settings::check(self)
     }
 }

@@ -4,7 +4,10 @@
 use super::*;
 use crate::{
     ErosionPlugin,
-    forcing::edits::{Brush, TerrainEdit, TerrainHistory},
+    forcing::{
+        Rain, RainPattern, Season,
+        edits::{Brush, TerrainEdit, TerrainHistory},
+    },
     models::{droplet::Droplets, pipe::PipeModel, thermal::Thermal},
     schedule::{Erosion, ErosionTime},
     terrain::{Terrain, landform::Ridged},
@@ -212,6 +215,31 @@ fn clicks_reach_clock_and_models() {
     bench.frame(vec![]);
     let said = bench.world().resource::<ErosionPanel>().fault.clone();
     assert!(said.is_some_and(|said| said.contains("shelter")));
+}
+
+#[test]
+fn parts_and_variants_of_settings_are_clicked() {
+    let mut bench = Bench::new();
+    bench.world().init_resource::<Rain>();
+    let section = PanelSection::new("My rain", |ui, world| {
+        let mut rain = world.resource::<Rain>().clone();
+        if show_settings(ui, &mut rain) {
+            world.insert_resource(rain);
+        }
+    });
+    bench.world().insert_resource(PanelSections(vec![section]));
+    bench.click("in a season");
+    let season = Some(Season::default());
+    assert_eq!(bench.world().resource::<Rain>().season, season);
+    bench.click("spaced drops");
+    let rain = bench.world().resource::<Rain>().clone();
+    assert_eq!(rain.pattern, RainPattern::blue_noise(0));
+    assert_eq!(rain.season, season, "the rest stays");
+    assert!(bench.settle("spacing").is_some() && bench.settle("share").is_some());
+    bench.click("even");
+    bench.click("in a season");
+    assert_eq!(*bench.world().resource::<Rain>(), Rain::default());
+    assert!(bench.settle("spacing").is_none());
 }
 
 #[test]

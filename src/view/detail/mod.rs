@@ -17,6 +17,7 @@ mod vertex_grid;
 pub(super) use levels::{Levels, choose_levels};
 pub(super) use vertex_grid::VertexGrid;
 
+use crate::settings::Setting;
 use bevy::prelude::*;
 
 /// How finely the ground, its water and its lava are drawn.
@@ -29,7 +30,9 @@ use bevy::prelude::*;
 pub struct Detail {
     /// Distance from the camera to which chunks are drawn in full, in sides of
     /// a chunk (64 cells). Twice as far away the spacing of vertices is double,
-    /// and so on.
+    /// and so on. units: chunks
+    #[reflect(@Setting::new("chunks", 0.5..=64.0).label("detail")
+        .about("How far from the camera land is drawn in full"))]
     pub reach: f32,
     /// Triangles of ground, water and lava that are drawn at most, seen or not. If
     /// `reach` asks for more, everything is drawn more coarsely.

@@ -20,6 +20,7 @@ mod material;
 pub(super) use layer::Water;
 pub use material::{WaterExtension, WaterMaterial};
 
+use crate::settings::Setting;
 use bevy::prelude::*;
 
 /// A piece of the water's surface, above the ground's chunk of the same place.
@@ -37,6 +38,7 @@ pub struct WaterChunk {
 #[reflect(Resource, Default)]
 pub struct WaterView {
     /// Whether water is drawn at all.
+    #[reflect(@Setting::plain().label("draw water").about("Whether water is drawn at all"))]
     pub visible: bool,
     /// Color of clear, shallow water.
     pub shallow: LinearRgba,
@@ -50,11 +52,17 @@ pub struct WaterView {
     /// environment map nothing else of the sky is reflected.
     pub sky: LinearRgba,
     /// Depth at which two thirds of the ground are hidden. units: m
+    #[reflect(@Setting::new("m", 0.1..=50.0)
+        .about("Depth at which two thirds of the ground are hidden"))]
     pub clarity: f32,
     /// Sediment, as a share of the water, at which water has nearly the color
     /// [`sediment`](Self::sediment).
+    #[reflect(@Setting::new("", 0.001..=1.0)
+        .about("Share of sediment at which water is as brown as it gets"))]
     pub murk: f32,
     /// Speed above which water foams. units: m/s
+    #[reflect(@Setting::new("m/s", 0.1..=20.0)
+        .about("Speed above which water foams"))]
     pub foam_speed: f32,
     /// How rough ripples make the surface: 0 is a mirror.
     pub ripple_strength: f32,
