@@ -28,81 +28,49 @@ pub mod view;
 pub use plugin::ErosionPlugin;
 pub use query::TerrainQuery;
 
-/// Everything that most users need.
+/// The types that most apps use. Everything else is reached by its module, such
+/// as `view::WaterView` or [`forcing::Season`](crate::forcing::Season).
+///
+/// ```
+/// use bevy_erode::prelude::*;
+/// ```
 pub mod prelude {
     pub use crate::{
         ErosionPlugin, TerrainQuery,
-        bake::{
-            Bake, BakeError, BakeFinished, BakeModel, BakeProgress, BakeTask, BakedTerrain,
-            RiverBake, RiverTask,
-        },
+        bake::{Bake, BakeFinished, BakeTask},
         forcing::{
-            Evaporation, EvaporationSolver, ForcingSystems, LavaSource, Rain, RainPattern,
-            RainSolver, Season, WaterSink, WaterSource,
-            edits::{
-                Brush, BrushShape, EditAction, EditApplied, EditEffect, EditRefused, EditStamp,
-                Falloff, Fill, HeightStamp, HistoryApplied, HistoryRefused, HistoryRequest, Matter,
-                Supply, TerrainEdit, TerrainHistory,
-            },
+            Evaporation, LavaSource, Rain, WaterSink, WaterSource,
+            edits::{Brush, HistoryRequest, Matter, TerrainEdit},
         },
-        masks::{Mask, MaskSettings, TerrainMasks},
+        masks::{Mask, TerrainMasks},
         models::{
             Solver,
-            droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
-            lava::{Lava, LavaSolver, LavaSteam},
-            meander::{
-                GridGround, MeanderingRiver, RiverRequest, RiverSolver, RiverStretch, Rivers,
-                Stretch,
-            },
-            pipe::{PipeModel, PipeSolver, PublishedPipe},
-            plugin::ErosionFault,
-            shallow_water::{PublishedShallowWater, ShallowWater, ShallowWaterSolver},
-            thermal::{Thermal, ThermalSolver},
+            droplet::Droplets,
+            lava::Lava,
+            meander::{MeanderingRiver, Stretch},
+            pipe::PipeModel,
+            shallow_water::ShallowWater,
+            thermal::Thermal,
         },
-        schedule::{
-            Erosion, ErosionDiagnostics, ErosionPace, ErosionStep, ErosionStepSystems,
-            ErosionSystems, ErosionTime, TerrainChanged,
-        },
+        schedule::{Erosion, ErosionPace, ErosionSystems, ErosionTime, TerrainChanged},
         terrain::{
-            Border, Borders, Flow, Grid, GroundPoint, Layer, Ledger, SettingsError, Terrain,
-            TerrainError, TerrainHit, WaterPoint, landform::*,
+            Border, Borders, Layer, Terrain,
+            landform::{Fbm, Island, Ridged},
         },
     };
 
     #[cfg(feature = "gpu")]
-    pub use crate::gpu::{
-        BackendChanged, EditShortfall, ErosionBackend, ErosionBackendStatus, Readback,
-        ReadbackCompleted,
-    };
+    pub use crate::gpu::{ErosionBackend, ErosionBackendStatus};
     #[cfg(feature = "io")]
-    pub use crate::io::{
-        Endian, Heightmap, HeightmapError, HeightmapFormat, HeightmapLoader, HeightmapOptions,
-        SaveError, SavedState, Vertical, VerticalRange,
-    };
-    #[cfg(feature = "egui")]
-    pub use crate::panel::{
-        BrushTool, ErosionPanel, ErosionPanelPlugin, PanelBrush, PanelPlots, PanelSection,
-        PanelSections, PanelSide, Shortcuts,
-    };
-    #[cfg(all(feature = "egui", feature = "io"))]
-    pub use crate::panel::{ExportedField, ImportedField, PanelFiles};
+    pub use crate::io::{Heightmap, HeightmapOptions, SavedState};
     #[cfg(all(feature = "egui", feature = "serialize"))]
-    pub use crate::panel::{PanelPresets, PanelSceneOpened, PanelScenes};
+    pub use crate::panel::PanelScenes;
+    #[cfg(feature = "egui")]
+    pub use crate::panel::{ErosionPanel, ErosionPanelPlugin, PanelBrush};
     #[cfg(any(feature = "avian", feature = "rapier"))]
-    pub use crate::physics::{ColliderArea, TerrainCollider, TerrainColliders};
+    pub use crate::physics::{ColliderArea, TerrainColliders};
     #[cfg(feature = "serialize")]
-    pub use crate::scene::{
-        ErosionPreset, ErosionScene, SceneCamera, SceneEntity, SceneError, SceneForcing,
-        SceneModels, ScenePoint, SceneRiver, SceneTerrain, WaterColumn,
-    };
-    #[cfg(all(feature = "serialize", feature = "render"))]
-    pub use crate::scene::{ErosionSceneLoader, ErosionScenePlugin};
-    #[cfg(feature = "picking")]
-    pub use crate::view::TerrainPicking;
+    pub use crate::scene::ErosionScene;
     #[cfg(feature = "render")]
-    pub use crate::view::{
-        BrushRing, Detail, GroundMaterial, LavaChunk, LavaView, Overlay, Palette, Quality,
-        RiverView, SteamView, TerrainChunk, TerrainView, TerrainViewState, WaterChunk,
-        WaterMaterial, WaterView,
-    };
+    pub use crate::view::{Overlay, TerrainChunk, TerrainView};
 }

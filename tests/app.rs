@@ -8,6 +8,10 @@ use bevy::{
     time::TimeUpdateStrategy,
 };
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    models::plugin::ErosionFault,
+    schedule::{ErosionDiagnostics, ErosionStep},
+};
 use core::time::Duration;
 
 /// An app whose frames last 1/64 s, as long as an erosion step.

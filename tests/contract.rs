@@ -3,6 +3,13 @@
 use crate::hills;
 use bevy::math::UVec2;
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    models::droplet::DropletSolver,
+    models::lava::LavaSolver,
+    models::pipe::PipeSolver,
+    models::shallow_water::{PublishedShallowWater, ShallowWaterSolver},
+    models::thermal::ThermalSolver,
+};
 
 /// A model changes only the layers it says, reacts to nothing but layers it
 /// says, keeps the ledger, and copes with any grid and any step.

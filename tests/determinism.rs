@@ -2,6 +2,12 @@
 
 use crate::hills;
 use bevy::{math::UVec2, tasks::TaskPoolBuilder};
+use bevy_erode::{
+    models::droplet::DropletSolver,
+    models::pipe::PipeSolver,
+    models::shallow_water::{PublishedShallowWater, ShallowWaterSolver},
+    models::thermal::ThermalSolver,
+};
 use bevy_erode::{parallel::Workers, prelude::*};
 
 /// Hash after some steps, on one thread and on pools of other sizes.

@@ -1,6 +1,10 @@
 //! Rain, evaporation, springs and drains: right amounts, right places, right books.
 
 use bevy::{math::UVec2, prelude::*, tasks::TaskPoolBuilder, time::TimeUpdateStrategy};
+use bevy_erode::{
+    forcing::{EvaporationSolver, RainPattern, RainSolver, Season},
+    models::plugin::ErosionFault,
+};
 use bevy_erode::{parallel::Workers, prelude::*, terrain::WaterLedger};
 use core::time::Duration;
 

@@ -2,6 +2,14 @@
 
 use bevy::math::{UVec2, Vec3};
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    forcing::edits::{EditAction, TerrainHistory},
+    models::droplet::{DropletSolver, PublishedDroplets, Streams},
+    models::lava::LavaSolver,
+    models::pipe::PipeSolver,
+    models::shallow_water::ShallowWaterSolver,
+    models::thermal::ThermalSolver,
+};
 use proptest::{prelude::*, test_runner::RngSeed};
 
 /// So many cases, always the same ones. `PROPTEST_RNG_SEED` gives others.

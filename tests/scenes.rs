@@ -5,6 +5,12 @@ use bevy::{
     prelude::*,
 };
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    bake::{BakeModel, BakeProgress},
+    models::lava::LavaSolver,
+    models::pipe::PipeSolver,
+    scene::{SceneCamera, SceneEntity, SceneError, SceneModels},
+};
 use std::{fs, path::PathBuf, time::Duration};
 
 /// Every file in the folder, by name.

@@ -19,6 +19,7 @@ mod oracle;
 mod physics;
 mod picking;
 mod pipe;
+mod prelude;
 mod properties;
 mod queries;
 mod scenes;

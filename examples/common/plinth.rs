@@ -9,6 +9,7 @@ use bevy::{
     prelude::*,
 };
 use bevy_erode::prelude::*;
+use bevy_erode::view::{GroundMaterial, Palette, TerrainViewState, WaterView};
 
 /// How deep the block is below the lowest land, as a share of its longer side.
 const DEPTH: f32 = 0.05;

@@ -5,6 +5,7 @@
 //!
 //! ```
 //! use bevy_erode::prelude::*;
+//! use bevy_erode::scene::SceneError;
 //!
 //! let scene = ErosionScene::from_ron("hill.scene.ron", r#"(
 //!     title: "A hill in the rain",

@@ -4,6 +4,7 @@ use super::{clear_water, ideal_water, solver};
 use crate::{flooded_hills, oracle};
 use bevy::math::{UVec2, Vec2};
 use bevy_erode::prelude::*;
+use bevy_erode::{forcing::RainSolver, models::pipe::PipeSolver};
 
 #[test]
 fn follows_the_oracle_cell_by_cell() {

@@ -2,6 +2,10 @@
 
 use crate::{args::InputArgs, failure::Failure, scenes};
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    io::{HeightmapError, SaveError, Vertical, VerticalRange},
+    terrain::Grid,
+};
 use std::path::Path;
 
 /// A land, and what is known of where it comes from.

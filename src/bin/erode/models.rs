@@ -6,6 +6,16 @@ use crate::{
     settings::{self, Assignment},
 };
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    bake::BakeModel,
+    forcing::{EvaporationSolver, RainSolver},
+    models::droplet::DropletSolver,
+    models::lava::LavaSolver,
+    models::pipe::PipeSolver,
+    models::shallow_water::ShallowWaterSolver,
+    models::thermal::ThermalSolver,
+    terrain::SettingsError,
+};
 use core::any::Any;
 use serde::{Serialize, de::DeserializeOwned};
 

@@ -6,6 +6,10 @@ use crate::{
     settings::Assignment,
 };
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    bake::BakeModel,
+    scene::{SceneForcing, SceneRiver},
+};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use core::fmt;
 

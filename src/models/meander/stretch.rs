@@ -126,6 +126,7 @@ impl Stretch {
 /// ```
 /// use bevy::prelude::*;
 /// use bevy_erode::{models::meander::*, prelude::*};
+/// use bevy_erode::terrain::landform::TiltedPlane;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let land = TiltedPlane::default().with_slope(0.05).with_downhill(90.0);
