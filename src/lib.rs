@@ -1,3 +1,30 @@
+// The first definition of a link counts: these for rustdoc, those at the end of
+// the README for the repository's page.
+#![doc = "[guide]: crate::guide"]
+#![doc = "[getting_started]: crate::guide::getting_started"]
+#![doc = "[terrain]: crate::guide::terrain"]
+#![doc = "[models]: crate::guide::models"]
+#![doc = "[forcing]: crate::guide::forcing"]
+#![doc = "[rivers]: crate::guide::rivers"]
+#![doc = "[lava]: crate::guide::lava"]
+#![doc = "[edits]: crate::guide::edits"]
+#![doc = "[queries]: crate::guide::queries"]
+#![doc = "[change_tracking]: crate::guide::change_tracking"]
+#![doc = "[physics]: crate::guide::physics"]
+#![doc = "[view]: crate::guide::view"]
+#![doc = "[masks]: crate::guide::masks"]
+#![doc = "[determinism]: crate::guide::determinism"]
+#![doc = "[files]: crate::guide::files"]
+#![doc = "[scenes]: crate::guide::scenes"]
+#![doc = "[gallery]: crate::guide::gallery"]
+#![doc = "[baking]: crate::guide::baking"]
+#![doc = "[panel]: crate::guide::panel"]
+#![doc = "[gpu]: crate::guide::gpu"]
+#![doc = "[schedule]: crate::guide::schedule"]
+#![doc = "[custom_models]: crate::guide::custom_models"]
+#![doc = "[performance]: crate::guide::performance"]
+#![doc = "[troubleshooting]: crate::guide::troubleshooting"]
+#![doc = ""]
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -5,6 +32,9 @@ pub mod bake;
 pub mod forcing;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+// Documentation only: the compiled crate has no part of it.
+#[cfg(any(doc, doctest))]
+pub mod guide;
 #[cfg(feature = "io")]
 pub mod io;
 pub mod masks;
@@ -29,7 +59,7 @@ pub use plugin::ErosionPlugin;
 pub use query::TerrainQuery;
 
 /// The types that most apps use. Everything else is reached by its module, such
-/// as `view::WaterView` or [`forcing::Season`](crate::forcing::Season).
+/// as `view::WaterView` or [`forcing::Season`].
 ///
 /// ```
 /// use bevy_erode::prelude::*;

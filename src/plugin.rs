@@ -24,6 +24,8 @@ use bevy::{
 /// Insert a [`Terrain`](crate::terrain::Terrain) and a model, such as
 /// [`Droplets`] or [`Thermal`], and the ground erodes. With feature `render` it
 /// is drawn too.
+///
+/// [The guide](crate::guide::getting_started) has an example.
 #[derive(Clone, Debug)]
 pub struct ErosionPlugin {
     /// The schedule in which [`ErosionSystems`](crate::schedule::ErosionSystems) run.

@@ -14,6 +14,8 @@ use core::time::Duration;
 
 /// The sets of a frame, in this order, in the schedule that
 /// [`ErosionPlugin`](crate::ErosionPlugin) was given (`Update` by default).
+///
+/// [The guide](crate::guide::change_tracking) has an example.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErosionSystems {
     /// What acts on the ground is gathered. Change terrain and models here or before.
@@ -52,6 +54,8 @@ pub enum ErosionStepSystems {
 }
 
 /// How many steps a frame may take.
+///
+/// [The guide](crate::guide::determinism) has an example.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 #[cfg_attr(
@@ -77,6 +81,8 @@ impl Default for ErosionPace {
 
 /// The context of `Time<Erosion>`, the clock of the models. It follows
 /// `Time<Virtual>` and advances in whole steps; see [`ErosionTime`].
+///
+/// [The guide](crate::guide::getting_started) has an example.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Default)]
 #[cfg_attr(
@@ -142,6 +148,8 @@ impl Erosion {
 }
 
 /// Controls of `Time<Erosion>`.
+///
+/// [The guide](crate::guide::getting_started) has an example.
 pub trait ErosionTime {
     /// Stops erosion.
     fn pause(&mut self);
@@ -207,6 +215,8 @@ impl ErosionTime for Time<Erosion> {
 
 /// The ground changed: for vegetation, navigation and game code. Sent in
 /// [`ErosionSystems::Publish`], once a frame at most.
+///
+/// [The guide](crate::guide::change_tracking) has an example.
 #[derive(Message, Clone, Debug, PartialEq)]
 pub struct TerrainChanged {
     /// The 64 × 64 tiles that changed.

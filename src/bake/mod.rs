@@ -310,6 +310,8 @@ impl ReadyStage {
 }
 
 /// A terrain and what is to be done to it.
+///
+/// [The guide](crate::guide::baking) has an example.
 #[derive(Debug)]
 pub struct Bake {
     terrain: Terrain,

@@ -23,6 +23,8 @@ use multiversion::multiversion;
 const M: &str = "Evaporation";
 
 /// Lets water evaporate: insert this resource and it does.
+///
+/// [The guide](crate::guide::forcing) has an example.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 #[cfg_attr(

@@ -29,6 +29,8 @@ use bevy::{
 use core::time::Duration;
 
 /// Who runs the models. May be changed at any time: the state moves over.
+///
+/// [The guide](crate::guide::gpu) has an example.
 #[derive(Resource, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[reflect(Resource, Default)]
 pub enum ErosionBackend {
@@ -43,6 +45,8 @@ pub enum ErosionBackend {
 }
 
 /// Who really runs the models now.
+///
+/// [The guide](crate::guide::gpu) has an example.
 #[derive(Resource, Reflect, Clone, Debug, Default, PartialEq, Eq)]
 #[reflect(Resource, Default)]
 pub struct ErosionBackendStatus {

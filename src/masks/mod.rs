@@ -96,6 +96,8 @@ pub(crate) use plugin::build;
 use bevy::prelude::*;
 
 /// Something about each cell.
+///
+/// [The guide](crate::guide::masks) has an example.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mask {
     /// How far the ground was cut below where it was. units: m

@@ -21,6 +21,8 @@ use bevy::{ecs::component::Mutable, prelude::Resource};
 use solver_state::{StateError, StateReader};
 
 /// A method that changes a terrain step by step.
+///
+/// [The guide](crate::guide::custom_models) has an example.
 pub trait Solver: Sized + Send + Sync + 'static {
     /// What users set: a resource whose presence turns the model on.
     type Settings: Resource<Mutability = Mutable> + Clone + PartialEq;

@@ -65,6 +65,8 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A terrain with all that acts on it; see the [module](self).
+///
+/// [The guide](crate::guide::scenes) has an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TypePath)]
 #[cfg_attr(feature = "render", derive(Asset))]
 #[serde(default, deny_unknown_fields)]

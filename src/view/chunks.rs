@@ -102,6 +102,8 @@ impl Plugin for TerrainViewPlugin {
 }
 
 /// A piece of the ground: 64 × 64 quads, fewer at the far border.
+///
+/// [The guide](crate::guide::view) has an example.
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq, Eq)]
 #[reflect(Component)]
 pub struct TerrainChunk {

@@ -43,6 +43,8 @@ use crate::terrain::{SettingsError, in_range};
 use bevy::prelude::*;
 
 /// Lets it drizzle: insert this resource and droplets carve the terrain.
+///
+/// [The guide](crate::guide::models) has an example.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 #[cfg_attr(

@@ -48,6 +48,8 @@ use bevy::prelude::*;
 /// Lets lava flow and freeze: insert this resource and it does. Lava comes from
 /// a [`LavaSource`](crate::forcing::LavaSource), an edit or a layer of the
 /// terrain.
+///
+/// [The guide](crate::guide::lava) has an example.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 #[cfg_attr(

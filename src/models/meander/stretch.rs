@@ -43,6 +43,8 @@ const SAME_WAY: f32 = 1e-5;
 /// The stretch of the terrain that a [`MeanderingRiver`] runs on: a rectangle
 /// that begins where its entity stands and lies along its forward direction
 /// (−Z). Water that leaves it is gone.
+///
+/// [The guide](crate::guide::rivers) has an example.
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Component, Default)]
 #[cfg_attr(

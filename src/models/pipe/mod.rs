@@ -56,6 +56,8 @@ use crate::terrain::{SettingsError, in_range};
 use bevy::prelude::*;
 
 /// Lets water flow, carve and carry: insert this resource and it runs.
+///
+/// [The guide](crate::guide::getting_started) has an example.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 #[cfg_attr(

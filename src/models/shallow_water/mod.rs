@@ -69,6 +69,8 @@ use bevy::prelude::*;
 
 /// Lets water flow in long steps and the ground below it creep: insert this
 /// resource and it runs.
+///
+/// [The guide](crate::guide::models) has an example.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 #[cfg_attr(

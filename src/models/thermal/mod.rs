@@ -27,6 +27,8 @@ use crate::terrain::{SettingsError, in_range};
 use bevy::prelude::*;
 
 /// Lets slopes crumble and slide: insert this resource and it runs.
+///
+/// [The guide](crate::guide::getting_started) has an example.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 #[cfg_attr(
