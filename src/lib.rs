@@ -17,6 +17,7 @@
 #![doc = "[files]: crate::guide::files"]
 #![doc = "[scenes]: crate::guide::scenes"]
 #![doc = "[gallery]: crate::guide::gallery"]
+#![doc = "[examples]: crate::guide::examples"]
 #![doc = "[baking]: crate::guide::baking"]
 #![doc = "[panel]: crate::guide::panel"]
 #![doc = "[gpu]: crate::guide::gpu"]

@@ -87,12 +87,12 @@ fn every_name_has_an_example_or_links_to_one() {
             .collect();
         let page = root.join("src/guide").join(page + ".md");
         let page = std::fs::read_to_string(&page).expect("a page of the guide");
-        let code = page
+        let mut code = page
             .split("```rust")
             .skip(1)
             .filter_map(|code| code.split("```").next());
         assert!(
-            code.into_iter().any(|code| code.contains(&name)),
+            code.any(|code| code.contains(&name)),
             "no example of `{name}`"
         );
     }

@@ -24,6 +24,7 @@
 //! | [Files](files) | heightmaps and saved states |
 //! | [Scenes and presets](scenes) | a terrain with models and weather in one file |
 //! | [Gallery](gallery) | what the scenes look like |
+//! | [Examples](examples) | what they show, their keys and options |
 //! | [Baking and the command line](baking) | erosion ahead of time |
 //! | [Tuning panel](panel) | every setting, live |
 //!
@@ -64,6 +65,7 @@ pages! {
     files
     scenes
     gallery
+    examples
     baking
     panel
     gpu
