@@ -10,6 +10,11 @@ use bevy::{
     tasks::{ComputeTaskPool, TaskPool},
 };
 use bevy_erode::{
+    forcing::RainSolver, models::droplet::DropletSolver, models::lava::LavaSolver,
+    models::pipe::PipeSolver, models::shallow_water::ShallowWaterSolver,
+    models::thermal::ThermalSolver,
+};
+use bevy_erode::{
     parallel::Workers,
     prelude::*,
     view::{

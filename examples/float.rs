@@ -10,6 +10,10 @@ mod common;
 
 use bevy::prelude::*;
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    terrain::landform::{Sum, WindingChannel},
+    view::Palette,
+};
 use clap::Parser;
 
 const SPRING: Vec3 = Vec3::new(54.8, 0.0, -170.0);

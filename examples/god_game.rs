@@ -18,6 +18,11 @@ mod common;
 use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass, egui};
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    forcing::edits::Falloff,
+    terrain::landform::{Sum, WindingChannel},
+    view::Palette,
+};
 use clap::Parser;
 use common::{Hand, HandPlugin};
 

@@ -10,6 +10,7 @@
 mod common;
 
 use bevy::prelude::*;
+use bevy_erode::gpu::BackendChanged;
 use bevy_erode::prelude::*;
 use clap::Parser;
 

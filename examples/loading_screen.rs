@@ -10,6 +10,7 @@ mod common;
 use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass, egui};
 use bevy_erode::prelude::*;
+use bevy_erode::{bake::BakeModel, models::thermal::ThermalSolver};
 use clap::Parser;
 
 const CELLS: u32 = 384;

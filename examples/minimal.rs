@@ -1,41 +1,35 @@
-//! The least there is to it: a terrain, a model, a camera and a light.
+//! The quick start of the README: a terrain, two models, a camera and a light.
 //!
 //! `cargo run --example minimal`
 
-mod common;
-
 use bevy::prelude::*;
 use bevy_erode::prelude::*;
-use clap::Parser;
 
-fn main() -> AppExit {
-    let options = Cli::parse().options;
-    // `common` stands for `DefaultPlugins`, with a headless mode for machines
-    // without a display, and for a camera and a light as in any Bevy scene.
-    let mut app = common::app(&options, "bevy_erode: minimal");
-    app.add_plugins((
-        ErosionPlugin::default(),
-        common::SunAndCamera::new(512.0, 120.0),
-    ))
-    .add_systems(Startup, setup);
-    common::run(
-        app,
-        common::Screenshots::start_and_end(options.seconds_or(10.0)),
-    )
+fn main() {
+    App::new()
+        .add_plugins((DefaultPlugins, ErosionPlugin::default()))
+        .add_systems(Startup, setup)
+        .run();
 }
 
 fn setup(mut commands: Commands) -> Result {
-    let mountains = Ridged::seeded(7)
-        .with_feature_size(250.0)
-        .with_height(120.0);
-    commands.insert_resource(Terrain::generate(&mountains, UVec2::splat(256), 2.0)?);
+    // 512 × 512 cells of 2 m. A model is a resource: insert it and it runs.
+    let mountains = Ridged::seeded(7).with_height(240.0);
+    commands.insert_resource(Terrain::generate(&mountains, UVec2::splat(512), 2.0)?);
     commands.insert_resource(Droplets::default());
+    commands.insert_resource(Thermal::default());
+    commands.spawn((
+        DirectionalLight::default(),
+        Transform::default().looking_to(Vec3::new(-1.0, -0.6, -0.3), Vec3::Y),
+    ));
+    commands.spawn((
+        Camera3d::default(),
+        // A camera sees 1000 m far by default; this land is 1024 m wide.
+        Projection::from(PerspectiveProjection {
+            far: 4000.0,
+            ..default()
+        }),
+        Transform::from_xyz(-500.0, 550.0, 900.0).looking_at(Vec3::new(0.0, 50.0, 0.0), Vec3::Y),
+    ));
     Ok(())
-}
-
-/// A terrain that erodes, in a few lines.
-#[derive(Parser)]
-struct Cli {
-    #[command(flatten)]
-    options: common::Options,
 }

@@ -16,6 +16,11 @@ mod common;
 use bevy::prelude::*;
 use bevy_egui::{EguiPlugin, egui};
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    panel::{PanelFiles, PanelSceneOpened, PanelSection, PanelSections, Shortcuts},
+    scene::{SceneCamera, SceneError, SceneModels, SceneTerrain},
+    view::RiverView,
+};
 use bevy_panorbit_camera::PanOrbitCamera;
 use clap::Parser;
 use common::Land;

@@ -16,6 +16,10 @@ use bevy::{
     time::TimeUpdateStrategy,
 };
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    forcing::edits::EditRefused,
+    schedule::{ErosionStep, ErosionStepSystems},
+};
 use clap::Parser;
 use core::time::Duration;
 use std::path::PathBuf;

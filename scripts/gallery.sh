@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Draws the gallery: a small picture of how every scene and some examples end, in
-# assets/pictures/gallery, and the table of them in README.md. New scenes are
+# assets/pictures/gallery, and the table of them in the guide. New scenes are
 # taken along. Names on the command line draw only those.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 out=assets/pictures/gallery
+page=src/guide/gallery.md
 examples=(droplets float colliders god_game)
 most=$((150 * 1024))
 most_of_all=$((2 * 1024 * 1024))
@@ -46,9 +47,9 @@ for example in "${examples[@]}"; do
     draw "$example" "$target/$example" "${options[@]}"
 done
 
-# The table in the README.
+# The table in the guide.
 cell() {
-    [ -f "$out/$1.png" ] && printf '![%s](%s/%s.png)<br>`%s`\n' "$2" "$out" "$1" "$3"
+    [ -f "$out/$1.png" ] && printf '![%s](../../%s/%s.png)<br>`%s`\n' "$2" "$out" "$1" "$3"
 }
 {
     for scene in "${scenes[@]}"; do
@@ -70,8 +71,8 @@ awk -v table="$work/table" '
     /<!-- gallery -->/ { print; while ((getline line < table) > 0) print line; skip = 1; next }
     /<!-- end of gallery -->/ { skip = 0 }
     !skip
-' README.md >"$work/readme"
-cp "$work/readme" README.md
+' "$page" >"$work/page"
+cp "$work/page" "$page"
 
 # Small files: a clone should not be slow for them.
 total=0

@@ -12,6 +12,8 @@ pub(crate) use crate::gpu::GpuControl as Device;
 pub(crate) use NoDevice as Device;
 
 /// Who runs the models. May be changed at any time: the state moves over.
+///
+/// [The guide](crate::guide::gpu) has an example.
 #[derive(Resource, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[reflect(Resource, Default)]
 pub enum ErosionBackend {

@@ -1,3 +1,31 @@
+// The first definition of a link counts: these for rustdoc, those at the end of
+// the README for the repository's page.
+#![doc = "[guide]: crate::guide"]
+#![doc = "[getting_started]: crate::guide::getting_started"]
+#![doc = "[terrain]: crate::guide::terrain"]
+#![doc = "[models]: crate::guide::models"]
+#![doc = "[forcing]: crate::guide::forcing"]
+#![doc = "[rivers]: crate::guide::rivers"]
+#![doc = "[lava]: crate::guide::lava"]
+#![doc = "[edits]: crate::guide::edits"]
+#![doc = "[queries]: crate::guide::queries"]
+#![doc = "[change_tracking]: crate::guide::change_tracking"]
+#![doc = "[physics]: crate::guide::physics"]
+#![doc = "[view]: crate::guide::view"]
+#![doc = "[masks]: crate::guide::masks"]
+#![doc = "[determinism]: crate::guide::determinism"]
+#![doc = "[files]: crate::guide::files"]
+#![doc = "[scenes]: crate::guide::scenes"]
+#![doc = "[gallery]: crate::guide::gallery"]
+#![doc = "[examples]: crate::guide::examples"]
+#![doc = "[baking]: crate::guide::baking"]
+#![doc = "[panel]: crate::guide::panel"]
+#![doc = "[gpu]: crate::guide::gpu"]
+#![doc = "[schedule]: crate::guide::schedule"]
+#![doc = "[custom_models]: crate::guide::custom_models"]
+#![doc = "[performance]: crate::guide::performance"]
+#![doc = "[troubleshooting]: crate::guide::troubleshooting"]
+#![doc = ""]
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -6,6 +34,9 @@ pub mod bake;
 pub mod forcing;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+// Documentation only: the compiled crate has no part of it.
+#[cfg(any(doc, doctest))]
+pub mod guide;
 #[cfg(feature = "io")]
 pub mod io;
 pub mod masks;
@@ -31,81 +62,50 @@ pub mod view;
 pub use plugin::{ErosionCorePlugin, ErosionPlugin, ErosionPlugins};
 pub use query::TerrainQuery;
 
-/// Everything that most users need.
+/// The types that most apps use. Everything else is reached by its module, such
+/// as `view::WaterView` or [`forcing::Season`].
+///
+/// ```
+/// use bevy_erode::prelude::*;
+/// ```
 pub mod prelude {
     pub use crate::{
         ErosionPlugin, TerrainQuery,
         backend::ErosionBackend,
-        bake::{
-            Bake, BakeError, BakeFinished, BakeModel, BakeProgress, BakeTask, BakedTerrain,
-            RiverBake, RiverTask,
-        },
+        bake::{Bake, BakeFinished, BakeTask},
         forcing::{
-            Evaporation, EvaporationSolver, ForcingSystems, LavaSource, Rain, RainPattern,
-            RainSolver, Season, WaterSink, WaterSource,
-            edits::{
-                Brush, BrushShape, EditAction, EditApplied, EditEffect, EditRefused, EditStep,
-                Falloff, Fill, HeightStamp, HistoryApplied, HistoryRefused, HistoryRequest, Matter,
-                Supply, TerrainEdit, TerrainHistory,
-            },
+            Evaporation, LavaSource, Rain, WaterSink, WaterSource,
+            edits::{Brush, HistoryRequest, Matter, TerrainEdit},
         },
-        masks::{Mask, MaskSettings, TerrainMasks},
+        masks::{Mask, TerrainMasks},
         models::{
             AppErosionExt, Solver,
-            droplet::{DropletSolver, Droplets, PublishedDroplets, Streams},
-            lava::{Lava, LavaSolver, LavaSteam},
-            meander::{
-                GridGround, MeanderingRiver, RiverRequest, RiverSolver, RiverStretch, Rivers,
-                TerrainRiver,
-            },
-            pipe::{PipeModel, PipeSolver, PublishedPipe},
-            plugin::ModelFailed,
-            shallow_water::{PublishedShallowWater, ShallowWater, ShallowWaterSolver},
-            thermal::{Thermal, ThermalSolver},
+            droplet::Droplets,
+            lava::Lava,
+            meander::{MeanderingRiver, RiverStretch},
+            pipe::PipeModel,
+            shallow_water::ShallowWater,
+            thermal::Thermal,
         },
-        schedule::{
-            Erosion, ErosionDiagnostics, ErosionPace, ErosionStep, ErosionStepSystems,
-            ErosionSystems, ErosionTime, TerrainChanged,
-        },
+        schedule::{Erosion, ErosionPace, ErosionSystems, ErosionTime, TerrainChanged},
         terrain::{
-            Border, Borders, Flow, Grid, GroundPoint, Layer, Ledger, SettingsError, Terrain,
-            TerrainError, TerrainHit, WaterPoint, landform::*,
+            Border, Borders, Layer, Terrain,
+            landform::{Fbm, Island, Ridged},
         },
     };
 
     #[cfg(feature = "gpu")]
-    pub use crate::gpu::{
-        BackendChanged, EditShortfall, ErosionBackendStatus, Readback, ReadbackCompleted,
-    };
+    pub use crate::gpu::ErosionBackendStatus;
     #[cfg(feature = "io")]
-    pub use crate::io::{
-        Endian, Heightmap, HeightmapError, HeightmapFormat, HeightmapLoader, HeightmapOptions,
-        SaveError, SavedState, Vertical, VerticalRange,
-    };
-    #[cfg(feature = "egui")]
-    pub use crate::panel::{
-        BrushTool, ErosionPanel, ErosionPanelPlugin, PanelBrush, PanelPlots, PanelSection,
-        PanelSections, PanelSide, Shortcuts,
-    };
-    #[cfg(all(feature = "egui", feature = "io"))]
-    pub use crate::panel::{ExportedField, ImportedField, PanelFiles};
+    pub use crate::io::{Heightmap, HeightmapOptions, SavedState};
     #[cfg(all(feature = "egui", feature = "serialize"))]
-    pub use crate::panel::{PanelPresets, PanelSceneOpened, PanelScenes};
+    pub use crate::panel::PanelScenes;
+    #[cfg(feature = "egui")]
+    pub use crate::panel::{ErosionPanel, ErosionPanelPlugin, PanelBrush};
     #[cfg(any(feature = "avian", feature = "rapier"))]
-    pub use crate::physics::{ColliderArea, TerrainCollider, TerrainColliders};
+    pub use crate::physics::{ColliderArea, TerrainColliders};
     #[cfg(feature = "serialize")]
-    pub use crate::scene::{
-        ErosionPreset, ErosionScene, SceneCamera, SceneEntity, SceneError, SceneForcing,
-        SceneModels, ScenePoint, SceneRiver, SceneTerrain, WaterColumn,
-    };
-    #[cfg(all(feature = "serialize", feature = "render"))]
-    pub use crate::scene::{ErosionSceneLoader, ErosionScenePlugin};
-    #[cfg(feature = "picking")]
-    pub use crate::view::TerrainPicking;
+    pub use crate::scene::ErosionScene;
     #[cfg(feature = "render")]
-    pub use crate::view::{
-        BrushRing, Detail, GroundMaterial, LavaChunk, LavaView, Overlay, Palette, Quality,
-        RiverView, SteamView, TerrainChunk, TerrainView, TerrainViewState, WaterChunk,
-        WaterMaterial, WaterView,
-    };
+    pub use crate::view::{Overlay, TerrainChunk, TerrainView};
 }

@@ -19,6 +19,8 @@ use bevy::{
 ///
 /// To leave a part out, or to put your own in its place, add [`ErosionPlugins`]
 /// instead. In an app that has them already, this plugin warns and adds nothing.
+///
+/// [The guide](crate::guide::getting_started) has an example.
 #[derive(Clone, Debug)]
 pub struct ErosionPlugin {
     /// The schedule in which [`ErosionSystems`](crate::schedule::ErosionSystems) run.

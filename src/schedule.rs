@@ -15,6 +15,8 @@ use core::time::Duration;
 
 /// The sets of a frame, in this order, in the schedule that
 /// [`ErosionPlugin`](crate::ErosionPlugin) was given (`Update` by default).
+///
+/// [The guide](crate::guide::change_tracking) has an example.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErosionSystems {
     /// What acts on the ground is gathered. Change terrain and models here or before.
@@ -53,6 +55,8 @@ pub enum ErosionStepSystems {
 }
 
 /// How many steps a frame may take.
+///
+/// [The guide](crate::guide::determinism) has an example.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 #[cfg_attr(
@@ -78,6 +82,8 @@ impl Default for ErosionPace {
 
 /// The context of `Time<Erosion>`, the clock of the models. It follows
 /// `Time<Virtual>` and advances in whole steps; see [`ErosionTime`].
+///
+/// [The guide](crate::guide::getting_started) has an example.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Default)]
 #[cfg_attr(
@@ -137,6 +143,8 @@ impl Erosion {
 }
 
 /// Controls of `Time<Erosion>`.
+///
+/// [The guide](crate::guide::getting_started) has an example.
 pub trait ErosionTime {
     /// Pauses erosion.
     fn pause(&mut self);
@@ -219,6 +227,8 @@ impl ErosionTime for Time<Erosion> {
 ///     }
 /// }
 /// ```
+///
+/// [The guide](crate::guide::change_tracking) has an example.
 #[derive(Message, Clone, Debug, Default, PartialEq)]
 pub struct TerrainChanged {
     /// Tiles whose ground changed: bedrock, soil or hardness.

@@ -2,6 +2,15 @@
 
 use crate::hills;
 use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_erode::{
+    bake::{BakeError, BakeModel, BakeProgress, BakedTerrain},
+    forcing::{EvaporationSolver, RainSolver},
+    models::droplet::DropletSolver,
+    models::pipe::PipeSolver,
+    models::shallow_water::ShallowWaterSolver,
+    models::thermal::ThermalSolver,
+    terrain::{Grid, SettingsError},
+};
 use bevy_erode::{parallel::Workers, prelude::*};
 use std::sync::Arc;
 

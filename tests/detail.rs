@@ -7,6 +7,7 @@ use bevy::{
     mesh::VertexAttributeValues,
     prelude::*,
 };
+use bevy_erode::{models::pipe::PipeSolver, view::TerrainViewState};
 use bevy_erode::{
     prelude::*,
     view::{

@@ -3,6 +3,10 @@
 use crate::{eroded, hills, oracle};
 use bevy::math::{UVec2, Vec3};
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    models::droplet::{DropletSolver, PublishedDroplets},
+    terrain::landform::TiltedPlane,
+};
 
 fn published_params(settings: &PublishedDroplets) -> oracle::droplets::Params {
     oracle::droplets::Params {

@@ -5,6 +5,12 @@ use bevy::{
     app::TaskPoolOptions, ecs::message::MessageCursor, prelude::*, time::TimeUpdateStrategy,
 };
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    forcing::edits::{
+        EditAction, EditApplied, EditRefused, EditStamp, HeightStamp, HistoryApplied,
+    },
+    schedule::{ErosionStep, ErosionStepSystems},
+};
 use core::time::Duration;
 
 const STEPS: u64 = 3000;

@@ -2,6 +2,7 @@
 
 use crate::view::create_app;
 use bevy::{math::UVec2, prelude::*};
+use bevy_erode::masks::MaskSettings;
 use bevy_erode::prelude::*;
 
 fn masked_app(terrain: Terrain, masks: TerrainMasks) -> App {

@@ -14,6 +14,7 @@ use bevy::{
     },
     prelude::*,
 };
+use bevy_erode::view::{BrushRing, TerrainPicking};
 use bevy_erode::{prelude::*, view::BrushRingMark};
 
 fn point_at(app: &mut App, ray: Ray3d) -> Vec<PointerHits> {

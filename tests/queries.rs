@@ -3,6 +3,7 @@
 use crate::hills;
 use bevy::{math::*, prelude::*};
 use bevy_erode::prelude::*;
+use bevy_erode::{models::pipe::PipeSolver, terrain::landform::TiltedPlane};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 

@@ -5,6 +5,12 @@ use bevy::{
     prelude::*,
 };
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    bake::{BakeModel, BakeProgress},
+    models::lava::LavaSolver,
+    models::pipe::PipeSolver,
+    scene::{SceneCamera, SceneEntity, SceneError, SceneModels},
+};
 use std::{fs, path::PathBuf, time::Duration};
 
 /// Every file in the folder, by name.
@@ -103,9 +109,9 @@ fn every_file_is_a_scene_that_can_be_built() {
 }
 
 #[test]
-fn the_readme_shows_a_scene_and_an_error() {
-    let readme = include_str!("../README.md");
-    let sample = readme.split("```ron\n").nth(1).expect("a sample");
+fn the_guide_shows_a_scene_and_an_error() {
+    let guide = include_str!("../src/guide/scenes.md");
+    let sample = guide.split("```ron\n").nth(1).expect("a sample");
     let sample = sample.split("```").next().expect("its end");
     let scene = read(sample).expect("valid");
     scene.build_terrain().expect("valid");
@@ -113,7 +119,7 @@ fn the_readme_shows_a_scene_and_an_error() {
 
     let wrong = sample.replace("roughness: 0.05", "roughness: 5.0");
     let error = ErosionScene::from_ron("island.scene.ron", &wrong).expect_err("wrong");
-    assert!(readme.contains(&error.to_string()), "{error}");
+    assert!(guide.contains(&error.to_string()), "{error}");
 }
 
 #[test]

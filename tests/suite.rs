@@ -18,6 +18,7 @@ mod models;
 mod oracle;
 mod picking;
 mod pipe;
+mod prelude;
 mod queries;
 mod scenes;
 mod shallow;

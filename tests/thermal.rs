@@ -2,6 +2,7 @@
 
 use crate::{hills, oracle};
 use bevy::math::UVec2;
+use bevy_erode::models::thermal::ThermalSolver;
 use bevy_erode::prelude::*;
 
 fn solver(settings: Thermal, terrain: &Terrain) -> ThermalSolver {

@@ -6,6 +6,11 @@ use bevy::{
     prelude::*,
 };
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    forcing::edits::EditAction,
+    models::droplet::DropletSolver,
+    view::{Quality, TerrainViewState},
+};
 use core::time::Duration;
 use std::collections::HashMap;
 

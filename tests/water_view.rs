@@ -6,6 +6,10 @@ use bevy::{
     prelude::*,
 };
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    models::droplet::DropletSolver,
+    view::{LavaChunk, TerrainViewState, WaterChunk, WaterView},
+};
 use std::collections::HashMap;
 
 struct Chunk {

@@ -4,6 +4,10 @@ use super::{flooded, median, mountains};
 use avian3d::prelude::*;
 use bevy::{ecs::schedule::SingleThreadedExecutor, prelude::*, time::TimeUpdateStrategy};
 use bevy_erode::{
+    forcing::edits::TerrainHistory, models::droplet::DropletSolver, models::pipe::PipeSolver,
+    view::TerrainViewState,
+};
+use bevy_erode::{
     physics::{ChunkHeights, PhysicsEngine, TerrainColliderState, avian::Avian},
     prelude::*,
 };

@@ -6,6 +6,7 @@ use bevy::{
     render::{RenderApp, render_resource::PollType, renderer::RenderDevice},
     time::TimeUpdateStrategy,
 };
+use bevy_erode::gpu::Readback;
 use bevy_erode::{gpu::bytes_per_cell, prelude::*};
 use core::time::Duration;
 use std::time::Instant;

@@ -15,6 +15,7 @@ use bevy::{
     window::ExitCondition,
     winit::WinitPlugin,
 };
+use bevy_erode::view::TerrainViewState;
 use bevy_erode::{
     physics::{TerrainColliderState, avian::Avian},
     prelude::*,

@@ -3,6 +3,10 @@
 
 use bevy::prelude::*;
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    panel::{BrushTool, Shortcuts},
+    view::BrushRing,
+};
 use bevy_panorbit_camera::PanOrbitCamera;
 
 use super::ExampleCamera;

@@ -1,6 +1,10 @@
 //! Landforms to choose from.
 
 use bevy_erode::prelude::*;
+use bevy_erode::terrain::landform::{
+    Billow, ConicalHill, Faults, FourSlopeBasin, LandformKind, Letters, SineWaves, Sum,
+    TiltedPlane, Warped, WindingChannel,
+};
 
 /// The landforms on offer.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use bevy::prelude::*;
+use bevy_erode::view::{TerrainViewState, WaterView};
 use bevy_erode::{
     prelude::*,
     view::colors::{GroundSample, Variation},

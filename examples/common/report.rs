@@ -4,6 +4,7 @@ use std::{fmt::Write, fs, path::PathBuf};
 
 use bevy::prelude::*;
 use bevy_erode::prelude::*;
+use bevy_erode::{forcing::edits::TerrainHistory, panel::BrushTool};
 use bevy_panorbit_camera::PanOrbitCamera;
 
 use super::{ExampleCamera, probe};

@@ -8,6 +8,7 @@ use bevy::{
     render::{render_resource::TextureFormat, renderer::RenderAdapterInfo},
 };
 use bevy_erode::prelude::*;
+use bevy_erode::view::Quality;
 use bevy_panorbit_camera::{EguiFocusIncludesHover, PanOrbitCamera, PanOrbitCameraPlugin};
 
 use super::{Mode, Options, probe, skirt, sky};

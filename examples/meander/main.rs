@@ -13,7 +13,10 @@ mod draw;
 mod plot;
 
 use bevy::math::DVec2;
-use bevy_erode::{bake::BakeProgress, models::meander::*, prelude::RiverBake};
+use bevy_erode::{
+    bake::{BakeProgress, RiverBake},
+    models::meander::*,
+};
 use clap::Parser;
 use draw::Land;
 use image::RgbImage;

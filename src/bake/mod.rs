@@ -8,6 +8,7 @@
 //! ```
 //! use bevy::math::UVec2;
 //! use bevy_erode::prelude::*;
+//! use bevy_erode::{bake::{BakeModel, BakeProgress}, models::thermal::ThermalSolver};
 //!
 //! let land = Terrain::generate(&Ridged::seeded(7), UVec2::splat(64), 8.0)?;
 //! let aged = Bake::new(land)
@@ -316,6 +317,8 @@ impl ReadyStage {
 }
 
 /// A terrain and what is to be done to it.
+///
+/// [The guide](crate::guide::baking) has an example.
 #[derive(Debug)]
 pub struct Bake {
     terrain: Terrain,

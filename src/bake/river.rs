@@ -17,6 +17,7 @@ const STEPS_AT_ONCE: u64 = 64;
 ///
 /// ```
 /// use bevy_erode::{models::meander::RiverPlain, prelude::*};
+/// use bevy_erode::bake::{BakeProgress, RiverBake};
 ///
 /// let plain = RiverPlain { length: 512.0, width: 256.0, ..RiverPlain::default() };
 /// let river = plain.river(MeanderingRiver::default()).map_err(|error| error.to_string())?;

@@ -36,6 +36,8 @@ pub struct BakeTask {
 pub struct BakedTerrain(pub Terrain);
 
 /// A bake has ended.
+///
+/// [The guide](crate::guide::baking) has an example.
 #[derive(Message, Clone, Debug, PartialEq)]
 pub struct BakeFinished {
     /// The entity that it ran on.

@@ -24,6 +24,8 @@ use multiversion::multiversion;
 const M: &str = "Evaporation";
 
 /// Lets water evaporate: insert this resource and it does.
+///
+/// [The guide](crate::guide::forcing) has an example.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 #[reflect(@Setting::titled("Evaporation", "Water dries up"))]

@@ -32,6 +32,8 @@ use multiversion::multiversion;
 const M: &str = "Rain";
 
 /// Lets rain fall: insert this resource and it rains.
+///
+/// [The guide](crate::guide::forcing) has an example.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 #[reflect(@Setting::titled("Rain", "Water falls on the land; a water model lets it flow"))]

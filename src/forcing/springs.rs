@@ -22,6 +22,8 @@ const SOURCE: &str = "WaterSource";
 const SINK: &str = "WaterSink";
 
 /// Pours water on the land where its entity stands.
+///
+/// [The guide](crate::guide::forcing) has an example.
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Component, Default)]
 #[require(Transform)]
@@ -56,6 +58,8 @@ impl Default for WaterSource {
 }
 
 /// Takes water from the land where its entity stands, with the sediment in it.
+///
+/// [The guide](crate::guide::forcing) has an example.
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Component, Default)]
 #[require(Transform)]

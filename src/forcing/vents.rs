@@ -14,6 +14,8 @@ const SOURCE: &str = "LavaSource";
 
 /// Pours fresh lava on the land where its entity stands. The model
 /// [`Lava`](crate::models::lava::Lava) lets it flow.
+///
+/// [The guide](crate::guide::lava) has an example.
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Component, Default)]
 #[require(Transform)]

@@ -21,6 +21,8 @@ use bevy::{
 };
 
 /// Who really runs the models now.
+///
+/// [The guide](crate::guide::gpu) has an example.
 #[derive(Resource, Reflect, Clone, Debug, Default, PartialEq, Eq)]
 #[reflect(Resource, Default)]
 pub struct ErosionBackendStatus {

@@ -9,6 +9,7 @@
 //! ```
 //! use bevy::math::UVec2;
 //! use bevy_erode::prelude::*;
+//! use bevy_erode::io::{HeightmapFormat, VerticalRange};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let terrain = Terrain::generate(&Ridged::seeded(7), UVec2::new(48, 32), 4.0)?;

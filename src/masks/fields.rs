@@ -49,6 +49,8 @@ impl Default for MaskSettings {
 
 /// The enabled masks of the terrain, a resource: insert it and they are kept up
 /// to date. See the [module](super) for what each holds.
+///
+/// [The guide](crate::guide::masks) has an example.
 #[derive(Resource, Debug, Default)]
 pub struct TerrainMasks {
     /// How masks follow the water.

@@ -27,6 +27,7 @@
 //! ```
 //! use bevy::math::UVec2;
 //! use bevy_erode::prelude::*;
+//! use bevy_erode::models::droplet::DropletSolver;
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let mut terrain = Terrain::generate(&Ridged::seeded(7), UVec2::splat(64), 4.0)?;
@@ -55,6 +56,7 @@ graphics adapter filters, in the unit of the mask, clamped at the land's border.
 ```
 use bevy::prelude::*;
 use bevy_erode::prelude::*;
+use bevy_erode::view::GroundMaterial;
 
 fn setup(mut commands: Commands) {
     commands.insert_resource(TerrainMasks::new([Mask::Wear, Mask::Wetness]));
@@ -94,6 +96,8 @@ pub(crate) use plugin::build;
 use bevy::prelude::*;
 
 /// Something about each cell.
+///
+/// [The guide](crate::guide::masks) has an example.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mask {
     /// How far the ground was cut below where it was. units: m

@@ -68,6 +68,8 @@ use solver_state::{StateError, StateReader};
 ///   saving and loading;
 /// - any size of terrain from 1 × 1 cell and any length of step leave finite values
 ///   and no negative thickness.
+///
+/// [The guide](crate::guide::custom_models) has an example.
 pub trait Solver: Sized + Send + Sync + 'static {
     /// What users set: a resource whose presence turns the model on.
     type Settings: SolverSettings;

@@ -84,6 +84,8 @@ impl BrushTool {
 
 /// The brush that the panel shows. A game asks it for edits by
 /// [`stroke`](Self::stroke), where the pointer meets the ground.
+///
+/// [The guide](crate::guide::panel) has an example.
 #[derive(Resource, Clone, Debug, PartialEq)]
 pub struct PanelBrush {
     /// What it does; `None` leaves the pointer to the game.

@@ -83,6 +83,8 @@ use bevy::{ecs::system::SystemState, prelude::*};
 use bevy_egui::{EguiContexts, EguiPreUpdateSet, EguiPrimaryContextPass, egui};
 
 /// Shows the panel.
+///
+/// [The guide](crate::guide::panel) has an example.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ErosionPanelPlugin;
 
@@ -115,6 +117,8 @@ impl Plugin for ErosionPanelPlugin {
 }
 
 /// State of the panel.
+///
+/// [The guide](crate::guide::panel) has an example.
 #[derive(Resource, Clone, Debug)]
 pub struct ErosionPanel {
     /// Whether the panel is shown.

@@ -16,6 +16,8 @@ use std::{
 const ENDING: &str = ".scene.ron";
 
 /// Scenes to choose from: those of a folder, and given ones.
+///
+/// [The guide](crate::guide::panel) has an example.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct PanelScenes {
     folder: Option<PathBuf>,

@@ -65,6 +65,7 @@ impl PanelSection {
 /// ```
 /// use bevy::prelude::*;
 /// use bevy_erode::prelude::*;
+/// use bevy_erode::panel::{PanelSection, PanelSections};
 ///
 /// fn add(mut sections: ResMut<PanelSections>) {
 ///     sections.0.insert(0, PanelSection::new("Village", |ui, world| {

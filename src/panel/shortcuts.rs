@@ -10,6 +10,7 @@ use bevy_egui::egui;
 /// ```
 /// use bevy::prelude::*;
 /// use bevy_erode::prelude::*;
+/// use bevy_erode::panel::Shortcuts;
 ///
 /// fn list(mut shortcuts: ResMut<Shortcuts>) {
 ///     shortcuts.extend([("Space", "pause"), ("Ctrl+Z", "undo")]);

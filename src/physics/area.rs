@@ -6,6 +6,8 @@ use bevy::{math::*, prelude::*};
 use std::collections::BTreeSet;
 
 /// Where the ground has colliders.
+///
+/// [The guide](crate::guide::physics) has an example.
 #[derive(Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Default)]
 pub enum ColliderArea {

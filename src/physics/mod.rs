@@ -50,6 +50,8 @@ use bevy::{
 };
 
 /// Which colliders the ground has, and how much of a frame they may take.
+///
+/// [The guide](crate::guide::physics) has an example.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 pub struct TerrainColliders {

@@ -5,6 +5,7 @@
 //!
 //! ```
 //! use bevy_erode::prelude::*;
+//! use bevy_erode::scene::SceneError;
 //!
 //! let scene = ErosionScene::from_ron("hill.scene.ron", r#"(
 //!     title: "A hill in the rain",
@@ -63,6 +64,8 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A terrain with all that acts on it; see the [module](self).
+///
+/// [The guide](crate::guide::scenes) has an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TypePath)]
 #[cfg_attr(feature = "render", derive(Asset))]
 #[serde(default, deny_unknown_fields)]

@@ -17,6 +17,7 @@ use std::path::Path;
 ///
 /// ```
 /// use bevy_erode::prelude::*;
+/// use bevy_erode::scene::{ErosionPreset, SceneError};
 ///
 /// let preset = ErosionPreset::from_ron("wet.preset.ron", "(
 ///     models: (pipe: (roughness: 0.05)),

@@ -4,6 +4,8 @@ use super::TerrainError;
 use bevy::prelude::Reflect;
 
 /// One side of the land.
+///
+/// [The guide](crate::guide::terrain) has an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
 #[cfg_attr(
     feature = "serialize",
@@ -24,6 +26,8 @@ pub enum Border {
 }
 
 /// All four sides; open by default.
+///
+/// [The guide](crate::guide::terrain) has an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
 #[cfg_attr(
     feature = "serialize",

@@ -53,6 +53,8 @@ use shift::Window;
 use tiles::TileRevisions;
 
 /// A layer of the terrain.
+///
+/// [The guide](crate::guide::terrain) has an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Reflect)]
 pub enum Layer {
     /// Elevation of solid rock. units: m
@@ -129,6 +131,8 @@ impl Clone for TerrainId {
 }
 
 /// The layered terrain, a resource. Insert it and it is simulated and drawn.
+///
+/// [The guide](crate::guide::terrain) has an example.
 #[derive(Resource, Clone, Debug)]
 pub struct Terrain {
     pub(crate) id: TerrainId,

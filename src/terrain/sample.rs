@@ -104,6 +104,7 @@ impl Terrain {
     /// ```
     /// # use bevy::math::{UVec2, Vec2, Vec3};
     /// # use bevy_erode::prelude::*;
+    /// # use bevy_erode::terrain::TerrainError;
     /// # let terrain = Terrain::flat(UVec2::splat(64), 1.0)?;
     /// let places = [Vec3::ZERO, Vec3::X * 500.0];
     /// let mut slopes = Vec::new();

@@ -46,6 +46,8 @@ pub use water::{WaterChunk, WaterMaterial, WaterView};
 use bevy::prelude::*;
 
 /// How the terrain is drawn. Changing its colors repaints the terrain.
+///
+/// [The guide](crate::guide::view) has an example.
 #[derive(Resource, Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Resource, Default)]
 pub struct TerrainView {

@@ -7,6 +7,8 @@ use bevy::prelude::*;
 pub(crate) const MIN_STREAM_DEPTH: f32 = 0.05;
 
 /// Paints something measured over the ground. Water is not drawn meanwhile.
+///
+/// [The guide](crate::guide::view) has an example.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[reflect(Default)]
 pub enum Overlay {

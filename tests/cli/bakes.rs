@@ -4,6 +4,13 @@ use super::{erode, make_hills, names, report};
 use crate::folder::Folder;
 use bevy::math::UVec2;
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    bake::{BakeModel, BakeProgress},
+    forcing::{EvaporationSolver, RainSolver},
+    models::pipe::PipeSolver,
+    models::shallow_water::ShallowWaterSolver,
+    models::thermal::ThermalSolver,
+};
 use serde_json::{Value, json};
 
 /// The land that [`make_hills`] makes.

@@ -5,6 +5,10 @@ mod network;
 
 use bevy::math::UVec2;
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    models::droplet::DropletSolver,
+    terrain::landform::{ConicalHill, Sum},
+};
 use network::{Figures, Network};
 
 /// Catchment from which on a way of water counts as a channel. units: m²

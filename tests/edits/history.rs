@@ -1,6 +1,10 @@
 //! Undo and redo of edits while the simulation goes on.
 
 use super::*;
+use bevy_erode::{
+    forcing::edits::{EditStamp, HistoryApplied, HistoryRefused},
+    models::thermal::ThermalSolver,
+};
 
 #[test]
 fn undo_and_redo_restore_every_bit() {

@@ -6,6 +6,7 @@ use bevy::{
     math::UVec2,
     prelude::*,
 };
+use bevy_erode::io::{Endian, HeightmapFormat, Vertical, VerticalRange};
 use bevy_erode::prelude::*;
 use core::time::Duration;
 use std::{fs, thread};

@@ -1,5 +1,6 @@
 //! TIFF of many kinds, and what a GeoTIFF says of its cells.
 
+use bevy_erode::io::{HeightmapError, Vertical, VerticalRange};
 use bevy_erode::prelude::*;
 use std::io::Cursor;
 use tiff::{

@@ -2,6 +2,7 @@
 
 use super::Folder;
 use bevy::math::{UVec2, Vec3};
+use bevy_erode::io::{Endian, HeightmapError, HeightmapFormat, Vertical, VerticalRange};
 use bevy_erode::prelude::*;
 use std::{fs, io::Cursor};
 

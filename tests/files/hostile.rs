@@ -6,6 +6,7 @@ use super::{
     sample::{exr_of, map},
 };
 use bevy::math::UVec2;
+use bevy_erode::io::{Endian, HeightmapFormat, Vertical, VerticalRange};
 use bevy_erode::prelude::*;
 use rand::Rng;
 use rand_pcg::Pcg32;

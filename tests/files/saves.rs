@@ -3,6 +3,13 @@
 use super::{Folder, hostile::torment};
 use bevy::math::UVec2;
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    forcing::{RainPattern, RainSolver},
+    io::SaveError,
+    models::droplet::DropletSolver,
+    models::pipe::PipeSolver,
+    models::thermal::ThermalSolver,
+};
 use std::fs;
 
 /// A terrain with everything in it, and its solvers, in the middle of a run.

@@ -3,6 +3,7 @@
 use crate::app::create_app;
 use bevy::{math::UVec2, prelude::*};
 use bevy_erode::prelude::*;
+use bevy_erode::{forcing::RainPattern, io::SaveError, scene::SceneEntity};
 use core::time::Duration;
 
 /// No square, no multiple of 64, soil and something hard.

@@ -13,6 +13,10 @@ use bevy::{
         settings::{WgpuLimits, WgpuSettings},
     },
 };
+use bevy_erode::{
+    forcing::edits::{Fill, TerrainHistory},
+    gpu::BackendChanged,
+};
 use bevy_erode::{gpu::device_lost, prelude::*};
 use std::time::Duration;
 

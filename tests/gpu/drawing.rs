@@ -14,6 +14,10 @@ use bevy::{
     },
 };
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    terrain::landform::TiltedPlane,
+    view::{TerrainViewState, WaterChunk, WaterView},
+};
 use std::time::Duration;
 
 const STEP: Duration = Duration::from_millis(20);

@@ -2,6 +2,10 @@
 
 use crate::{gpu, layers_apart, read, step, terrain, twin, until, wet_hills};
 use bevy::prelude::*;
+use bevy_erode::{
+    forcing::edits::{EditAction, TerrainHistory},
+    io::SaveError,
+};
 use bevy_erode::{gpu::bytes_per_cell, prelude::*};
 use std::time::Duration;
 

@@ -21,6 +21,7 @@ use bevy::{
     window::ExitCondition,
     winit::WinitPlugin,
 };
+use bevy_erode::gpu::{Readback, ReadbackCompleted};
 use bevy_erode::prelude::*;
 use std::time::{Duration, Instant};
 

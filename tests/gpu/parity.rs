@@ -2,6 +2,7 @@
 
 use crate::{gpu, layers_apart, read, step, terrain, twin, wet_hills};
 use bevy::prelude::*;
+use bevy_erode::forcing::RainPattern;
 use bevy_erode::prelude::*;
 use std::time::Duration;
 

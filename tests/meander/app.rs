@@ -5,6 +5,11 @@ use super::*;
 use crate::app::create_app;
 use bevy::prelude::*;
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    bake::{BakeModel, BakeProgress},
+    models::meander::{RiverRequest, Rivers},
+    models::plugin::ErosionFault,
+};
 use core::time::Duration;
 
 fn app() -> App {

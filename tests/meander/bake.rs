@@ -1,7 +1,7 @@
 //! Rivers ahead of time.
 
 use super::*;
-use bevy_erode::prelude::{BakeError, BakeProgress, RiverBake, RiverTask};
+use bevy_erode::bake::{BakeError, BakeProgress, RiverBake, RiverTask};
 
 fn river() -> River {
     let plain = RiverPlain {

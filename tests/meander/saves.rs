@@ -5,6 +5,10 @@ use super::*;
 use crate::{app::create_app, files::hostile::torment};
 use bevy::prelude::*;
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    models::meander::{RiverStretch, Rivers},
+    terrain::landform::TiltedPlane,
+};
 use core::time::Duration;
 use rand::Rng;
 use rand_pcg::Pcg32;

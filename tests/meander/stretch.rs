@@ -3,6 +3,10 @@
 use super::*;
 use bevy::prelude::*;
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    models::meander::RiverStretch,
+    terrain::landform::{Sum, TiltedPlane, Valley, WindingChannel},
+};
 
 /// Time of a step. units: s
 pub const STEP: f32 = 0.1;

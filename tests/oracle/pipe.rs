@@ -1,6 +1,7 @@
 //! Water in pipes, cell by cell: the source's equations and the default's.
 //! T and south mean +y, B and north mean −y. Walls all around.
 
+use bevy_erode::models::pipe::PublishedPipe;
 use bevy_erode::{prelude::*, terrain::FILM};
 
 fn f64s(values: &[f32]) -> Vec<f64> {

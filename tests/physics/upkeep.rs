@@ -1,6 +1,7 @@
 //! Which colliders there are, and when they are built.
 
 use super::*;
+use bevy_erode::physics::TerrainCollider;
 
 /// 5 × 3 chunks.
 fn land() -> Terrain {

@@ -2,6 +2,10 @@
 
 use super::solver;
 use bevy::math::{DVec2, UVec2, Vec2};
+use bevy_erode::{
+    forcing::RainSolver,
+    terrain::landform::{Landform, LandformError},
+};
 use bevy_erode::{prelude::*, terrain::landform::Sampler};
 
 const CELLS: u32 = 160;

@@ -3,6 +3,7 @@
 use super::solver;
 use bevy::math::UVec2;
 use bevy_erode::prelude::*;
+use bevy_erode::{forcing::RainSolver, terrain::landform::Scaled};
 
 /// Lets rain fall on a land and run off for a while.
 fn rained_on(mut terrain: Terrain, settings: PipeModel, seconds: f32, dt: f32) -> Terrain {

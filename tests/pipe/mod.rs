@@ -6,6 +6,7 @@ mod published;
 mod scenes;
 mod water;
 
+use bevy_erode::models::pipe::PipeSolver;
 use bevy_erode::prelude::*;
 
 fn solver(settings: PipeModel, terrain: &Terrain) -> PipeSolver {

@@ -2,6 +2,10 @@
 
 use super::solver;
 use bevy::math::{Vec2, Vec3};
+use bevy_erode::{
+    forcing::{EvaporationSolver, RainSolver},
+    models::thermal::ThermalSolver,
+};
 use bevy_erode::{prelude::*, scene::ErosionScene};
 
 /// A scene after some of its time.

@@ -8,6 +8,7 @@ mod switching;
 mod water;
 
 use bevy::math::UVec2;
+use bevy_erode::models::shallow_water::ShallowWaterSolver;
 use bevy_erode::prelude::*;
 
 fn solver(settings: ShallowWater, terrain: &Terrain) -> ShallowWaterSolver {

@@ -4,6 +4,7 @@ use super::{solver, sum};
 use crate::flooded_hills;
 use crate::oracle::shallow_water::{Constants, Oracle};
 use bevy::math::UVec2;
+use bevy_erode::models::shallow_water::PublishedShallowWater;
 use bevy_erode::prelude::*;
 
 fn constants(settings: &PublishedShallowWater, dx: f32, dt: f32) -> Constants {

@@ -1,6 +1,7 @@
 //! What the source's figures show really happens in the scenes that follow them.
 
 use super::solver;
+use bevy_erode::forcing::{EvaporationSolver, RainSolver};
 use bevy_erode::{prelude::*, scene::ErosionScene};
 
 /// A scene after its time.

@@ -1,7 +1,10 @@
 //! The command line.
 
 use crate::{output::Format, passes::PassOptions};
-use bevy_erode::prelude::{Borders, Endian, HeightmapFormat};
+use bevy_erode::{
+    io::{Endian, HeightmapFormat},
+    terrain::Borders,
+};
 use clap::{Args, FromArgMatches, Subcommand};
 use std::path::PathBuf;
 

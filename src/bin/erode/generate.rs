@@ -8,6 +8,7 @@ use crate::{
     settings::{self, Assignment},
 };
 use bevy_erode::prelude::*;
+use bevy_erode::terrain::landform::LandformKind;
 
 /// What `erode generate …` does.
 pub fn run(mut args: GenerateArgs) -> Result<(), Failure> {

@@ -7,6 +7,7 @@ use crate::{
     report::{LandReport, as_json, bounds, print},
     scenes,
 };
+use bevy_erode::io::{HeightmapError, Vertical};
 use bevy_erode::prelude::*;
 use serde_json::{Value, json};
 

@@ -2,6 +2,10 @@
 
 use crate::{args::InputArgs, failure::Failure, scenes};
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    io::{HeightmapError, SaveError, Vertical, VerticalRange},
+    terrain::Grid,
+};
 use std::path::Path;
 
 /// A terrain, and where it comes from.

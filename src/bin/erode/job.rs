@@ -11,6 +11,7 @@ use crate::{
     scenes,
 };
 use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
+use bevy_erode::bake::BakeProgress;
 use bevy_erode::{parallel::Workers, prelude::*};
 use std::time::Instant;
 

@@ -7,6 +7,7 @@ use crate::{
     interrupt, preview,
     report::{GroundReport, MaskReport, bounds},
 };
+use bevy_erode::io::{Endian, HeightmapError, HeightmapFormat, SaveError, Vertical, VerticalRange};
 use bevy_erode::prelude::*;
 use core::fmt;
 use std::{

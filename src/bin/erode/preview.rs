@@ -1,6 +1,7 @@
 //! Colors of the ground for a shaded relief.
 
 use bevy::math::Vec3;
+use bevy_erode::io::{HeightmapError, VerticalRange};
 use bevy_erode::prelude::*;
 
 // Linear RGB, bright enough to be seen from straight above.

@@ -1,6 +1,6 @@
 //! How far a pass is: a bar on a terminal, plain lines elsewhere.
 
-use bevy_erode::prelude::BakeProgress;
+use bevy_erode::bake::BakeProgress;
 use core::{
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,

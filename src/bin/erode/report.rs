@@ -5,6 +5,7 @@ use crate::{
     passes::{Amount, Pass},
 };
 use bevy_erode::prelude::*;
+use bevy_erode::terrain::Ledger;
 use core::{fmt, time::Duration};
 use serde::Serialize;
 use std::io::{self, Write};

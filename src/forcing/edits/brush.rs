@@ -37,6 +37,8 @@ pub enum Falloff {
 }
 
 /// Shape, radius and falloff of an edit.
+///
+/// [The guide](crate::guide::edits) has an example.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Default)]
 #[cfg_attr(

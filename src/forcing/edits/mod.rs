@@ -42,6 +42,8 @@ use std::sync::Arc;
 const EDIT: &str = "TerrainEdit";
 
 /// What an edit adds or removes.
+///
+/// [The guide](crate::guide::edits) has an example.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[reflect(Default)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]

@@ -52,6 +52,8 @@ pub struct HistoryRefused {
 
 /// Asks to undo or redo an edit or stroke; see [`TerrainHistory`]. Edits of the same
 /// frame, or step, are applied first. [`HistoryApplied`] or [`HistoryRefused`] answers.
+///
+/// [The guide](crate::guide::edits) has an example.
 #[derive(Message, Reflect, Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum HistoryRequest {

@@ -40,6 +40,7 @@ fn register(app: &mut App) {
 ///
 /// ```no_run
 /// # use bevy::prelude::*; use bevy_erode::prelude::*;
+/// # use bevy_erode::io::VerticalRange;
 /// #[derive(Resource)]
 /// struct Alps(Handle<Heightmap>);
 ///

@@ -38,6 +38,8 @@ const MAX_COMPRESSION_RATIO: u64 = 4096;
 /// A grid of numbers: heights, depths or any mask, row by row from the north
 /// (world −Z), each from the west (−X). It is an asset, too: see
 /// [`HeightmapLoader`].
+///
+/// [The guide](crate::guide::files) has an example.
 #[derive(Asset, TypePath, Clone, Debug, PartialEq)]
 #[type_path = "bevy_erode::io"]
 pub struct Heightmap {

@@ -148,6 +148,8 @@ impl From<VerticalRange> for Vertical {
 }
 
 /// What a file does not say itself. These are the asset loader's settings, too.
+///
+/// [The guide](crate::guide::files) has an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HeightmapOptions {

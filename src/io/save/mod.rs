@@ -40,6 +40,7 @@ const MAX_BYTES: u64 = 64 << 30;
 /// ```
 /// use bevy::math::UVec2;
 /// use bevy_erode::prelude::*;
+/// use bevy_erode::models::droplet::DropletSolver;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut terrain = Terrain::generate(&Ridged::seeded(7), UVec2::splat(48), 4.0)?;

@@ -270,7 +270,7 @@ fn files_of_before_there_was_lava_can_be_read() {
 /// Such files have rivers written back, and their entities alone.
 #[test]
 fn rivers_of_older_files_start_anew() {
-    let plane = crate::prelude::TiltedPlane::default();
+    let plane = crate::terrain::landform::TiltedPlane::default();
     let plane = plane.with_slope(0.1).with_downhill(90.0);
     let terrain = Terrain::generate(&plane, UVec2::new(13, 9), 2.0).expect("valid");
     let hash = terrain.state_hash();

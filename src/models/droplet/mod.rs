@@ -46,6 +46,8 @@ use crate::{
 use bevy::prelude::*;
 
 /// Lets it drizzle: insert this resource and droplets carve the terrain.
+///
+/// [The guide](crate::guide::models) has an example.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 #[reflect(@Setting::titled("Droplets", "Drops of water slide downhill, cut and deposit"))]

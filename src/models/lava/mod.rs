@@ -51,6 +51,8 @@ use bevy::prelude::*;
 /// Lets lava flow and freeze: insert this resource and it does. Lava comes from
 /// a [`LavaSource`](crate::forcing::LavaSource), an edit or a layer of the
 /// terrain.
+///
+/// [The guide](crate::guide::lava) has an example.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 #[reflect(@Setting::titled("Lava", "Lava flows, piles up and freezes to bedrock"))]

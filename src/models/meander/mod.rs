@@ -120,6 +120,8 @@ impl Friction {
 /// A river that wanders through its plain. As a component it runs on a
 /// [`RiverStretch`] of the terrain: its entity's `Transform` says where the river
 /// enters and, by its forward direction (−Z), which way it runs.
+///
+/// [The guide](crate::guide::rivers) has an example.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default)]
 #[reflect(@Setting::titled("River",

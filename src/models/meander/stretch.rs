@@ -46,6 +46,8 @@ const SAME_WAY: f32 = 1e-5;
 /// The stretch of the terrain that a [`MeanderingRiver`] runs on: a rectangle
 /// that begins where its entity stands and lies along its forward direction
 /// (−Z). Water that leaves it leaves the river.
+///
+/// [The guide](crate::guide::rivers) has an example.
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Component, Default)]
 #[cfg_attr(
@@ -156,6 +158,7 @@ impl RiverStretch {
 /// ```
 /// use bevy::prelude::*;
 /// use bevy_erode::{models::meander::*, prelude::*};
+/// use bevy_erode::terrain::landform::TiltedPlane;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let land = TiltedPlane::default().with_slope(0.05).with_downhill(90.0);

@@ -55,6 +55,8 @@ use crate::{
 use bevy::prelude::*;
 
 /// Lets water flow, carve and carry: insert this resource and it runs.
+///
+/// [The guide](crate::guide::getting_started) has an example.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 #[reflect(@Setting::titled("Water (pipe model)",

@@ -68,6 +68,8 @@ use bevy::prelude::*;
 
 /// Lets water flow in long steps and the ground below it creep: insert this
 /// resource and it runs.
+///
+/// [The guide](crate::guide::models) has an example.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 #[reflect(@Setting::titled("Water (implicit)", "Shallow water in long steps over soft ground"))]

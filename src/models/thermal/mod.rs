@@ -28,6 +28,8 @@ use crate::{
 use bevy::prelude::*;
 
 /// Lets slopes crumble and slide: insert this resource and it runs.
+///
+/// [The guide](crate::guide::getting_started) has an example.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default)]
 #[reflect(@Setting::titled("Thermal weathering", "Steep slopes crumble and slide"))]

@@ -19,6 +19,8 @@ macro_rules! fractal_land {
         }
     ) => {
         $(#[$doc])*
+        ///
+        /// [The guide](crate::guide::terrain) has an example.
         #[derive(Clone, Debug, PartialEq, Reflect)]
         #[reflect(Default)]
         #[cfg_attr(

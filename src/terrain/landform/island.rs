@@ -8,6 +8,8 @@ use bevy::{math::DVec2, prelude::Reflect};
 ///
 /// The land inside should lie above 0, as the fractal lands do; where it does not, the sea comes
 /// in.
+///
+/// [The guide](crate::guide::terrain) has an example.
 #[derive(Clone, Debug, PartialEq, Reflect)]
 #[cfg_attr(
     feature = "serialize",

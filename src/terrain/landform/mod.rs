@@ -43,6 +43,7 @@ pub type Sampler<'a> = Box<dyn Fn(DVec2) -> f64 + Send + Sync + 'a>;
 ///
 /// ```
 /// # use bevy_erode::prelude::*; use bevy::math::DVec2;
+/// # use bevy_erode::terrain::landform::{Landform, LandformError};
 /// let land = Island::new(Ridged::seeded(7), 7);
 /// land.check()?;
 /// let elevation = land.sampler(DVec2::splat(1000.0));

@@ -11,6 +11,11 @@ mod common;
 use avian3d::prelude::*;
 use bevy::prelude::*;
 use bevy_erode::prelude::*;
+use bevy_erode::{
+    forcing::edits::Falloff,
+    physics::TerrainCollider,
+    terrain::landform::{Sum, TiltedPlane},
+};
 use clap::Parser;
 use core::time::Duration;
 use rand::{RngExt, SeedableRng};
