@@ -16,6 +16,7 @@ mod common;
 use bevy::prelude::*;
 use bevy_egui::{EguiPlugin, egui};
 use bevy_erode::prelude::*;
+use bevy_erode::{models::droplet::DropletSolver, models::thermal::ThermalSolver};
 use bevy_erode::{
     panel::{PanelFiles, PanelSceneOpened, PanelSection, PanelSections, Shortcuts},
     scene::{SceneCamera, SceneError, SceneModels, SceneTerrain},

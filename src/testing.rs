@@ -5,6 +5,7 @@
 //!
 //! ```
 //! use bevy_erode::{prelude::*, testing::{Conditions, check_contract}};
+//! use bevy_erode::models::thermal::ThermalSolver;
 //!
 //! let settings = Thermal { soil_angle: 10.0, bedrock_angle: 12.0, ..Thermal::default() };
 //! let conditions = Conditions { step: 0.1, ..Conditions::default() };
@@ -363,11 +364,7 @@ fn check_volumes(terrain: &Terrain) -> Result<(), String> {
 }
 
 /// Every tile in which a cell changed is marked as changed.
-fn check_marks(
-    before: &Terrain,
-    after: &Terrain,
-    start: TerrainCursor,
-) -> Result<(), String> {
+fn check_marks(before: &Terrain, after: &Terrain, start: TerrainCursor) -> Result<(), String> {
     let width = before.grid().width();
     for layer in LAYERS {
         let changes = start.peek(after);

@@ -8,8 +8,13 @@ use bevy::{
     time::TimeUpdateStrategy,
 };
 use bevy_erode::{
-    ErosionCorePlugin, ErosionPlugins, gpu::GpuPlugin, io::HeightmapPlugin,
-    physics::TerrainColliderPlugin, prelude::*, view::TerrainViewPlugin,
+    ErosionCorePlugin, ErosionPlugins, gpu::GpuPlugin, io::HeightmapPlugin, prelude::*,
+    view::TerrainViewPlugin,
+};
+use bevy_erode::{
+    models::plugin::ModelFailed,
+    scene::ErosionScenePlugin,
+    schedule::{ErosionDiagnostics, ErosionStep},
 };
 use core::time::Duration;
 
@@ -389,7 +394,6 @@ fn erosion_runs_alike_with_parts_left_out() {
             .build()
             .disable::<TerrainViewPlugin>()
             .disable::<GpuPlugin>()
-            .disable::<TerrainColliderPlugin>()
             .disable::<ErosionScenePlugin>()
             .disable::<HeightmapPlugin>(),
     );
@@ -404,7 +408,6 @@ fn erosion_runs_alike_with_parts_left_out() {
     assert_eq!(chunk_entities(&mut all), 4);
     assert_eq!(chunk_entities(&mut unseen), 0);
     assert_eq!(chunk_entities(&mut core), 0);
-    assert!(!core.world().contains_resource::<TerrainColliders>());
     assert!(!core.world().contains_resource::<ErosionBackendStatus>());
 }
 

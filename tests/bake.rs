@@ -2,6 +2,7 @@
 
 use crate::hills;
 use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_erode::schedule::ErosionStepSystems;
 use bevy_erode::{
     bake::{BakeError, BakeModel, BakeProgress, BakedTerrain},
     forcing::{EvaporationSolver, RainSolver},

@@ -1,6 +1,7 @@
 //! What every model promises, whatever it does.
 
 use crate::models::cases;
+use bevy_erode::{models::pipe::PipeSolver, models::thermal::ThermalSolver};
 use bevy_erode::{
     models::{AppErosionExt, BUILT_IN, ErosionModels},
     prelude::*,

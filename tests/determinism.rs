@@ -2,6 +2,7 @@
 
 use crate::{hills, models};
 use bevy::{math::UVec2, tasks::TaskPoolBuilder};
+use bevy_erode::models::droplet::DropletSolver;
 use bevy_erode::{
     models::{AnyModel, BUILT_IN},
     parallel::Workers,

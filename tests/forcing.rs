@@ -2,6 +2,10 @@
 
 use bevy::{math::UVec2, prelude::*, tasks::TaskPoolBuilder, time::TimeUpdateStrategy};
 use bevy_erode::{
+    forcing::{EvaporationSolver, RainPattern, RainSolver, Season},
+    models::plugin::ModelFailed,
+};
+use bevy_erode::{
     parallel::Workers,
     prelude::*,
     terrain::{LayerGroup, TerrainCursor, WaterLedger},

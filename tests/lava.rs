@@ -2,6 +2,7 @@
 
 use crate::oracle::lava::{Land, Settings};
 use bevy::{ecs::message::Messages, math::UVec2, prelude::Vec3, tasks::TaskPoolBuilder};
+use bevy_erode::models::lava::{LavaSolver, LavaSteam};
 use bevy_erode::{parallel::Workers, prelude::*, terrain::TerrainCursor};
 
 fn solver(settings: Lava, terrain: &Terrain) -> LavaSolver {

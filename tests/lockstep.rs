@@ -6,9 +6,7 @@ use bevy::{
 };
 use bevy_erode::prelude::*;
 use bevy_erode::{
-    forcing::edits::{
-        EditAction, EditApplied, EditRefused, EditStamp, HeightStamp, HistoryApplied,
-    },
+    forcing::edits::{EditAction, EditApplied, EditRefused, EditStep, HeightStamp, HistoryApplied},
     schedule::{ErosionStep, ErosionStepSystems},
 };
 use core::time::Duration;

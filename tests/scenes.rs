@@ -9,7 +9,7 @@ use bevy_erode::{
     bake::{BakeModel, BakeProgress},
     models::lava::LavaSolver,
     models::pipe::PipeSolver,
-    scene::{SceneCamera, SceneEntity, SceneError, SceneModels},
+    scene::{SceneCamera, SceneEntity, SceneError},
 };
 use std::{fs, path::PathBuf, time::Duration};
 

@@ -2,6 +2,10 @@
 
 use bevy::math::{UVec2, Vec3};
 use bevy_erode::{prelude::*, terrain::TerrainCursor};
+use bevy_erode::{
+    terrain::landform::TiltedPlane,
+    terrain::{Grid, TerrainError},
+};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 

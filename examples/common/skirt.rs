@@ -8,6 +8,7 @@ use bevy::{
     mesh::{Indices, PrimitiveTopology},
     prelude::*,
 };
+use bevy_erode::view::{GroundMaterial, Palette, TerrainViewState, WaterView};
 use bevy_erode::{prelude::*, terrain::TerrainCursor};
 
 /// How deep the block is below the lowest land, as a share of its longer side.

@@ -123,7 +123,7 @@ impl Drops {
         let jobs = layers
             .water
             .chunks_mut(BAND * width)
-            .zip(layers.water_rest.chunks_mut(BAND * width))
+            .zip(layers.water_low.chunks_mut(BAND * width))
             .zip(&mut sums)
             .enumerate();
         workers.each(jobs, |(band, ((water, rest), sum))| {

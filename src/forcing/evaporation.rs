@@ -137,21 +137,21 @@ impl Solver for EvaporationSolver {
         let jobs: Vec<Band> = layers
             .water
             .chunks_mut(length)
-            .zip(layers.water_rest.chunks_mut(length))
+            .zip(layers.water_low.chunks_mut(length))
             .zip(layers.suspended.chunks_mut(length))
             .zip(layers.soil.chunks_mut(length))
             .zip(layers.bedrock.chunks_mut(length))
-            .zip(layers.bedrock_rest.chunks_mut(length))
+            .zip(layers.bedrock_low.chunks_mut(length))
             .zip(&mut results)
             .map(
-                |((((((water, rest), suspended), soil), bedrock), bedrock_rest), result)| Band {
+                |((((((water, rest), suspended), soil), bedrock), bedrock_low), result)| Band {
                     width,
                     water,
                     rest,
                     suspended,
                     soil,
                     bedrock,
-                    bedrock_rest,
+                    bedrock_low,
                     result,
                 },
             )
@@ -223,7 +223,7 @@ struct Band<'a> {
     suspended: &'a mut [f32],
     soil: &'a mut [f32],
     bedrock: &'a mut [f32],
-    bedrock_rest: &'a mut [f32],
+    bedrock_low: &'a mut [f32],
     result: &'a mut BandResult,
 }
 
@@ -262,7 +262,7 @@ fn dry_band(band: Band, depth: f32) {
                         &mut band.suspended[cell],
                         &mut band.soil[cell],
                         &mut band.bedrock[cell],
-                        &mut band.bedrock_rest[cell],
+                        &mut band.bedrock_low[cell],
                     );
                     band.result.settled[tile] = true;
                 }

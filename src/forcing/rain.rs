@@ -419,7 +419,7 @@ fn fall(workers: &Workers, terrain: &mut Terrain, depth: f32, weights: Option<&[
     let jobs: Vec<_> = layers
         .water
         .chunks_mut(band)
-        .zip(layers.water_rest.chunks_mut(band))
+        .zip(layers.water_low.chunks_mut(band))
         .zip(&mut sums)
         .map(|((water, rest), sum)| {
             let weights = weights.as_mut().and_then(Iterator::next);

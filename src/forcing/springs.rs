@@ -151,7 +151,7 @@ impl WaterSource {
         for (cell, weight) in disc.cells(grid.size()) {
             let depth = volume * weight / (total * grid.cell_area());
             let depth = depth.min(MAX_DEPTH) as f32;
-            poured += add_counted(&mut layers.water[cell], &mut layers.water_rest[cell], depth);
+            poured += add_counted(&mut layers.water[cell], &mut layers.water_low[cell], depth);
             let load = &mut layers.suspended[cell];
             let before = *load;
             *load += depth * self.sediment;
@@ -217,14 +217,14 @@ impl WaterSink {
         let (mut drained, mut left) = (0.0, 0.0);
         let layers = terrain.layers_mut();
         for cell in cells() {
-            let before = (layers.water[cell], layers.water_rest[cell]);
+            let before = (layers.water[cell], layers.water_low[cell]);
             let mut after = before;
             let taken = (f64::from(before.0) * share) as f32;
             add_exactly(&mut after.0, &mut after.1, -taken);
             if share >= 1.0 || after.0 <= 0.0 {
                 after = (0.0, 0.0);
             }
-            (layers.water[cell], layers.water_rest[cell]) = after;
+            (layers.water[cell], layers.water_low[cell]) = after;
             drained -= gain(before, after);
             // A dry cell's load is no longer the water's: it stays.
             if before.0 > 0.0 {

@@ -95,7 +95,7 @@ impl LavaSource {
         for (cell, weight) in disc.cells(grid.size()) {
             let depth = volume * weight / (total * grid.cell_area());
             let depth = depth.min(MAX_DEPTH) as f32;
-            poured += add_counted(&mut lava.depth[cell], &mut lava.rest[cell], depth);
+            poured += add_counted(&mut lava.depth[cell], &mut lava.low[cell], depth);
             lava.heat[cell] = (lava.heat[cell] + depth).min(lava.depth[cell]);
         }
         poured *= grid.cell_area();

@@ -269,9 +269,8 @@ impl GpuControl {
         run: &mut LastRun,
     ) -> (DVec2, bool) {
         let mirror = self.owner.mirror_mut();
-        let known = |mirror: &&mut Mirror| {
-            mirror.is_of(terrain) && result.request.terrain.is_at(terrain)
-        };
+        let known =
+            |mirror: &&mut Mirror| mirror.is_of(terrain) && result.request.terrain.is_at(terrain);
         let Some(mirror) = mirror.filter(known) else {
             return (DVec2::ZERO, false);
         };

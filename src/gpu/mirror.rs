@@ -357,10 +357,10 @@ impl Mirror {
             changed[0] |= old[..3] != new[..3];
             changed[1] |= old[3..] != new[3..];
             layers.bedrock[cell] = new[0];
-            layers.bedrock_rest[cell] = new[1];
+            layers.bedrock_low[cell] = new[1];
             layers.soil[cell] = new[2];
             layers.water[cell] = new[3];
-            layers.water_rest[cell] = new[4];
+            layers.water_low[cell] = new[4];
             layers.suspended[cell] = new[5];
             if let Some(flow) = &mut flow {
                 changed[1] |= flow.east[cell] != faces[0] || flow.south[cell] != faces[1];
@@ -464,9 +464,9 @@ pub(super) fn flow_of(terrain: &Terrain) -> (Vec<Vec2>, Vec<f32>) {
 }
 
 fn cell_of(terrain: &Terrain, cell: usize) -> Cell {
-    let (bedrock, bedrock_rest, soil) = terrain.ground_parts(cell);
-    let (water, water_rest, suspended) = terrain.water_parts(cell);
-    [bedrock, bedrock_rest, soil, water, water_rest, suspended]
+    let (bedrock, bedrock_low, soil) = terrain.ground_parts(cell);
+    let (water, water_low, suspended) = terrain.water_parts(cell);
+    [bedrock, bedrock_low, soil, water, water_low, suspended]
 }
 
 fn corner_of(grid: &Grid, tile: u32) -> UVec2 {

@@ -18,6 +18,7 @@ use core::{any::Any, fmt};
 ///
 /// ```
 /// use bevy_erode::{models::AnyModel, prelude::*};
+/// use bevy_erode::models::thermal::ThermalSolver;
 ///
 /// let model = AnyModel::new::<ThermalSolver>(Thermal { shelter: -1.0, ..Thermal::default() });
 /// assert_eq!(model.key(), "thermal");

@@ -103,7 +103,10 @@ pub(crate) fn advance_model<S: Solver>(
         match solver.shift(by, &terrain) {
             Ok(ShiftOutcome::Kept) => {}
             Ok(ShiftOutcome::Rebuilt) => {
-                debug!("{} was rebuilt: the terrain was shifted by {by} tiles", S::NAME);
+                debug!(
+                    "{} was rebuilt: the terrain was shifted by {by} tiles",
+                    S::NAME
+                );
             }
             // The settings do not suit the terrain any more: say so below.
             Err(_) => new_terrain = true,

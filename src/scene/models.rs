@@ -17,6 +17,7 @@ use serde::{
 ///
 /// ```
 /// use bevy_erode::prelude::*;
+/// use bevy_erode::{models::droplet::DropletSolver, models::thermal::ThermalSolver, scene::SceneModels};
 ///
 /// let models = SceneModels::default()
 ///     .with::<DropletSolver>(Droplets::seeded(7))

@@ -10,7 +10,7 @@ use crate::{
     models::{
         droplet::{Droplets, PublishedDroplets, Streams},
         lava::Lava,
-        meander::{CurveSignal, MeanderingRiver, Stretch},
+        meander::{CurveSignal, MeanderingRiver, RiverStretch},
         pipe::{PipeModel, PublishedPipe},
         shallow_water::{PublishedShallowWater, ShallowWater},
         thermal::Thermal,
@@ -78,7 +78,7 @@ fn every_number(visit: &mut dyn FnMut(String, Option<&Setting>, f64)) {
     for settings in all {
         of(settings);
     }
-    of(&Stretch::default());
+    of(&RiverStretch::default());
 }
 
 #[test]

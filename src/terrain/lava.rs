@@ -7,7 +7,7 @@ pub(crate) struct LavaPlanes {
     /// Thickness. units: m
     pub depth: Vec<f32>,
     /// Low part of `depth`, as with bedrock.
-    pub rest: Vec<f32>,
+    pub low: Vec<f32>,
     /// Heat, 0 to `depth`; see [`Terrain::lava_heat`](super::Terrain::lava_heat).
     /// units: m
     pub heat: Vec<f32>,
@@ -22,7 +22,7 @@ impl LavaPlanes {
     /// Lava of these thicknesses, as hot as it comes.
     pub fn fresh(depth: Vec<f32>) -> Self {
         Self {
-            rest: vec![0.0; depth.len()],
+            low: vec![0.0; depth.len()],
             heat: depth.clone(),
             depth,
         }

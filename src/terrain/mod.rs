@@ -141,11 +141,11 @@ pub struct Terrain {
     /// Low part of bedrock: what is too small for its `f32` at its elevation, the
     /// second number of a two-float sum, so that erosion neither loses mass nor stalls at
     /// altitude (at 3000 m one ulp is a quarter of a millimetre).
-    bedrock_rest: Vec<f32>,
+    bedrock_low: Vec<f32>,
     soil: Vec<f32>,
     water: Vec<f32>,
     /// Low part of water, as with bedrock: drizzle on a deep lake.
-    water_rest: Vec<f32>,
+    water_low: Vec<f32>,
     suspended: Vec<f32>,
     hardness: Option<Vec<f32>>,
     /// Molten rock, once there is any.
@@ -173,10 +173,10 @@ pub struct Terrain {
 /// All layers at once, for solvers.
 pub(crate) struct LayersMut<'a> {
     pub bedrock: &'a mut [f32],
-    pub bedrock_rest: &'a mut [f32],
+    pub bedrock_low: &'a mut [f32],
     pub soil: &'a mut [f32],
     pub water: &'a mut [f32],
-    pub water_rest: &'a mut [f32],
+    pub water_low: &'a mut [f32],
     pub suspended: &'a mut [f32],
     pub hardness: Option<&'a [f32]>,
     /// Empty until someone has asked for it by [`Terrain::ensure_lava`].
@@ -205,10 +205,10 @@ impl Terrain {
         let mut terrain = Self {
             id: TerrainId::new(),
             bedrock,
-            bedrock_rest: zeros.clone(),
+            bedrock_low: zeros.clone(),
             soil: zeros.clone(),
             water: zeros.clone(),
-            water_rest: zeros.clone(),
+            water_low: zeros.clone(),
             suspended: zeros,
             hardness: None,
             lava: None,
@@ -432,10 +432,10 @@ impl Terrain {
         hash.floats(&[self.cell_size(), x, y, z]);
         for layer in [
             &self.bedrock,
-            &self.bedrock_rest,
+            &self.bedrock_low,
             &self.soil,
             &self.water,
-            &self.water_rest,
+            &self.water_low,
             &self.suspended,
         ] {
             hash.floats(layer);
@@ -455,7 +455,7 @@ impl Terrain {
         if let Some(lava) = self.lava.as_ref().filter(|lava| !lava.is_empty()) {
             hash.words([LAVA_MARK]);
             hash.floats(&lava.depth);
-            hash.floats(&lava.rest);
+            hash.floats(&lava.low);
             hash.floats(&lava.heat);
         }
         hash.finish()
@@ -466,18 +466,18 @@ impl Terrain {
     pub(crate) fn relative_ground(&self, index: usize) -> f32 {
         relative_ground(
             self.bedrock[index],
-            self.bedrock_rest[index],
+            self.bedrock_low[index],
             self.soil[index],
             self.datum,
         )
     }
 
-    pub(crate) fn bedrock_rest(&self) -> &[f32] {
-        &self.bedrock_rest
+    pub(crate) fn bedrock_low(&self) -> &[f32] {
+        &self.bedrock_low
     }
 
-    pub(crate) fn water_rest(&self) -> &[f32] {
-        &self.water_rest
+    pub(crate) fn water_low(&self) -> &[f32] {
+        &self.water_low
     }
 
     pub(crate) fn datum(&self) -> f32 {
@@ -487,10 +487,10 @@ impl Terrain {
     pub(crate) fn layers_mut(&mut self) -> LayersMut<'_> {
         LayersMut {
             bedrock: &mut self.bedrock,
-            bedrock_rest: &mut self.bedrock_rest,
+            bedrock_low: &mut self.bedrock_low,
             soil: &mut self.soil,
             water: &mut self.water,
-            water_rest: &mut self.water_rest,
+            water_low: &mut self.water_low,
             suspended: &mut self.suspended,
             hardness: self.hardness.as_deref(),
             lava: self.lava.as_mut(),
@@ -509,7 +509,7 @@ impl Terrain {
     pub(crate) fn ground_parts(&self, index: usize) -> (f32, f32, f32) {
         (
             self.bedrock[index],
-            self.bedrock_rest[index],
+            self.bedrock_low[index],
             self.soil[index],
         )
     }
@@ -518,7 +518,7 @@ impl Terrain {
     pub(crate) fn water_parts(&self, index: usize) -> (f32, f32, f32) {
         (
             self.water[index],
-            self.water_rest[index],
+            self.water_low[index],
             self.suspended[index],
         )
     }
@@ -534,7 +534,7 @@ impl Terrain {
     /// Lava, its low part and its heat, if there is such a layer.
     pub(crate) fn lava_planes(&self) -> Option<[&[f32]; 3]> {
         let lava = self.lava.as_ref()?;
-        Some([&lava.depth, &lava.rest, &lava.heat])
+        Some([&lava.depth, &lava.low, &lava.heat])
     }
 
     /// Makes room for moving water; still water unless some moves already.
@@ -592,13 +592,13 @@ impl Terrain {
         match layer {
             Layer::Bedrock => {
                 self.bedrock = values;
-                self.bedrock_rest.fill(0.0);
+                self.bedrock_low.fill(0.0);
                 self.datum = lowest(&self.bedrock);
             }
             Layer::Soil => self.soil = values,
             Layer::Water => {
                 self.water = values;
-                self.water_rest.fill(0.0);
+                self.water_low.fill(0.0);
             }
             Layer::Suspended => self.suspended = values,
             Layer::Hardness => self.hardness = Some(values),
@@ -621,17 +621,17 @@ impl Terrain {
         let area = self.grid.cell_area();
         let sum = |layer: &[f32]| sum_of(layer, f64::from) * area;
         let mut ledger = Ledger::default();
-        ledger.solids.bedrock = sum(&self.bedrock) + sum(&self.bedrock_rest);
+        ledger.solids.bedrock = sum(&self.bedrock) + sum(&self.bedrock_low);
         ledger.solids.soil = sum(&self.soil);
         ledger.solids.suspended = sum(&self.suspended);
         if let Some(lava) = &self.lava {
-            ledger.solids.lava = sum(&lava.depth) + sum(&lava.rest);
+            ledger.solids.lava = sum(&lava.depth) + sum(&lava.low);
         }
         ledger.solids.total = sum_of(&self.bedrock, |v| f64::from(v.abs())) * area
             + ledger.solids.soil
             + ledger.solids.suspended
             + ledger.solids.lava;
-        ledger.water.standing = sum(&self.water) + sum(&self.water_rest);
+        ledger.water.standing = sum(&self.water) + sum(&self.water_low);
         ledger
     }
 }

@@ -83,13 +83,13 @@ impl Terrain {
     pub(crate) fn planes(&self) -> Vec<&[f32]> {
         let mut planes: Vec<&[f32]> = vec![&self.bedrock, &self.soil, &self.water, &self.suspended];
         planes.extend(self.hardness.as_deref());
-        planes.extend([&self.bedrock_rest[..], &self.water_rest]);
+        planes.extend([&self.bedrock_low[..], &self.water_low]);
         if let Some(flow) = &self.flow {
             planes.extend([&flow.east[..], &flow.south]);
             planes.extend([&flow.west_border[..], &flow.north_border]);
         }
         if let Some(lava) = &self.lava {
-            planes.extend([&lava.depth[..], &lava.rest, &lava.heat]);
+            planes.extend([&lava.depth[..], &lava.low, &lava.heat]);
         }
         planes.extend(self.streams.iter().flat_map(|stream| stream.planes()));
         planes
@@ -124,8 +124,8 @@ impl Terrain {
             water: next(),
             suspended: next(),
             hardness: parts.hardness.then(&mut next),
-            bedrock_rest: next(),
-            water_rest: next(),
+            bedrock_low: next(),
+            water_low: next(),
             flow: parts.flow.then(|| Flow {
                 east: next(),
                 south: next(),
@@ -134,7 +134,7 @@ impl Terrain {
             }),
             lava: parts.lava.then(|| LavaPlanes {
                 depth: next(),
-                rest: next(),
+                low: next(),
                 heat: next(),
             }),
             streams: (parts.streams.iter())

@@ -269,17 +269,17 @@ impl Terrain {
             }
         };
         fill(&mut self.bedrock, &|cell| cell.bedrock);
-        fill(&mut self.bedrock_rest, &|_| 0.0);
+        fill(&mut self.bedrock_low, &|_| 0.0);
         fill(&mut self.soil, &|cell| cell.soil);
         fill(&mut self.water, &|cell| cell.water);
-        fill(&mut self.water_rest, &|_| 0.0);
+        fill(&mut self.water_low, &|_| 0.0);
         fill(&mut self.suspended, &|cell| cell.suspended);
         if let Some(hardness) = &mut self.hardness {
             fill(hardness, &|cell| cell.hardness);
         }
         if let Some(lava) = &mut self.lava {
             fill(&mut lava.depth, &|cell| cell.lava);
-            fill(&mut lava.rest, &|_| 0.0);
+            fill(&mut lava.low, &|_| 0.0);
             fill(&mut lava.heat, &|cell| cell.lava_heat);
         }
         if let Some(flow) = &mut self.flow {

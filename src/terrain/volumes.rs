@@ -98,14 +98,14 @@ impl TileSums {
             let first = row * grid.width();
             let cells = first + columns.start..first + columns.end;
             let sum = |layer: &[f32]| super::sum_of(&layer[cells.clone()], f64::from);
-            sums.bedrock += sum(&terrain.bedrock) + sum(&terrain.bedrock_rest);
+            sums.bedrock += sum(&terrain.bedrock) + sum(&terrain.bedrock_low);
             sums.absolute += super::sum_of(&terrain.bedrock[cells.clone()], |v| f64::from(v.abs()));
             sums.soil += sum(&terrain.soil);
             sums.suspended += sum(&terrain.suspended);
             if let Some(lava) = &terrain.lava {
-                sums.lava += sum(&lava.depth) + sum(&lava.rest);
+                sums.lava += sum(&lava.depth) + sum(&lava.low);
             }
-            sums.water += sum(&terrain.water) + sum(&terrain.water_rest);
+            sums.water += sum(&terrain.water) + sum(&terrain.water_low);
         }
         sums
     }

@@ -148,14 +148,14 @@ impl Terrain {
     /// A layer and its low parts, if it is there and has such.
     fn plane_mut(&mut self, layer: Layer) -> Option<(&mut [f32], Option<&mut [f32]>)> {
         Some(match layer {
-            Layer::Bedrock => (&mut self.bedrock, Some(&mut self.bedrock_rest)),
+            Layer::Bedrock => (&mut self.bedrock, Some(&mut self.bedrock_low)),
             Layer::Soil => (&mut self.soil, None),
-            Layer::Water => (&mut self.water, Some(&mut self.water_rest)),
+            Layer::Water => (&mut self.water, Some(&mut self.water_low)),
             Layer::Suspended => (&mut self.suspended, None),
             Layer::Hardness => (self.hardness.as_mut()?, None),
             Layer::Lava => {
                 let lava = self.lava.as_mut()?;
-                (&mut lava.depth, Some(&mut lava.rest))
+                (&mut lava.depth, Some(&mut lava.low))
             }
         })
     }
@@ -390,9 +390,9 @@ impl TerrainWrite<'_> {
     /// A cell's value with its low part.
     fn parts(&self, layer: Layer, cell: usize) -> (f32, f32) {
         let low = match layer {
-            Layer::Bedrock => self.terrain.bedrock_rest[cell],
-            Layer::Water => self.terrain.water_rest[cell],
-            Layer::Lava => (self.terrain.lava.as_ref()).map_or(0.0, |lava| lava.rest[cell]),
+            Layer::Bedrock => self.terrain.bedrock_low[cell],
+            Layer::Water => self.terrain.water_low[cell],
+            Layer::Lava => (self.terrain.lava.as_ref()).map_or(0.0, |lava| lava.low[cell]),
             _ => 0.0,
         };
         (self.terrain.plane(layer)[cell], low)

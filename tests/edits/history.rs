@@ -2,7 +2,7 @@
 
 use super::*;
 use bevy_erode::{
-    forcing::edits::{EditStamp, HistoryApplied, HistoryRefused},
+    forcing::edits::{EditStep, HistoryApplied, HistoryRefused},
     models::thermal::ThermalSolver,
 };
 

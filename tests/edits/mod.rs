@@ -4,6 +4,9 @@ mod history;
 
 use crate::hills;
 use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_erode::forcing::edits::{
+    EditAction, EditApplied, EditEffect, EditRefused, Falloff, Fill, HeightStamp, TerrainHistory,
+};
 use bevy_erode::{
     prelude::*,
     terrain::{LayerGroup, TerrainCursor},

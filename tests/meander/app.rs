@@ -8,8 +8,8 @@ use bevy_erode::prelude::*;
 use bevy_erode::{
     bake::{BakeModel, BakeProgress},
     models::meander::{RiverRequest, Rivers},
-    models::plugin::ErosionFault,
 };
+use bevy_erode::{models::plugin::ModelFailed, terrain::landform::Valley};
 use core::time::Duration;
 
 fn app() -> App {

@@ -4,6 +4,7 @@ use super::stretch::{STEP, advance, assert_balanced, land, start, stretch, upper
 use super::*;
 use crate::{app::create_app, files::hostile::torment};
 use bevy::prelude::*;
+use bevy_erode::models::meander::TerrainRiver;
 use bevy_erode::prelude::*;
 use bevy_erode::{
     models::meander::{RiverStretch, Rivers},

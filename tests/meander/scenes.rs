@@ -2,7 +2,7 @@
 
 use super::stretch::assert_balanced;
 use super::*;
-use bevy_erode::models::meander::RiverStretch;
+use bevy_erode::models::meander::TerrainRiver;
 use bevy_erode::prelude::*;
 
 /// A scene with one river, played for some steps.

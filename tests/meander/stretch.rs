@@ -2,6 +2,7 @@
 
 use super::*;
 use bevy::prelude::*;
+use bevy_erode::models::meander::TerrainRiver;
 use bevy_erode::prelude::*;
 use bevy_erode::{
     models::meander::RiverStretch,

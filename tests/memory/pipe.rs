@@ -3,6 +3,7 @@
 use crate::terrains::flooded_hills;
 use allocation_counter::measure;
 use bevy::math::UVec2;
+use bevy_erode::models::pipe::PipeSolver;
 use bevy_erode::{parallel::Workers, prelude::*};
 
 fn solver(settings: PipeModel, terrain: &Terrain) -> PipeSolver {

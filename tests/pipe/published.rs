@@ -2,6 +2,7 @@
 
 use crate::oracle::pipe::published::Oracle;
 use bevy::{math::UVec2, tasks::TaskPoolBuilder};
+use bevy_erode::models::pipe::{PipeSolver, PublishedPipe};
 use bevy_erode::{parallel::Workers, prelude::*, terrain::TerrainCursor};
 
 fn solver(settings: PublishedPipe, terrain: &Terrain) -> PipeSolver {

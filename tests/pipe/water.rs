@@ -3,6 +3,7 @@
 use super::{clear_water, ideal_water, solver};
 use crate::{flooded_hills, oracle};
 use bevy::math::{UVec2, Vec2};
+use bevy_erode::{forcing::RainSolver, models::pipe::PipeSolver};
 use bevy_erode::{prelude::*, terrain::TerrainCursor};
 
 #[test]

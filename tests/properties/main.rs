@@ -5,6 +5,7 @@ use bevy::{
     math::{UVec2, Vec3},
     reflect::{PartialReflect, ReflectMut, ReflectRef},
 };
+use bevy_erode::forcing::edits::{EditAction, TerrainHistory};
 use bevy_erode::{
     models::{AnyModel, BUILT_IN},
     parallel::Workers,

@@ -2,7 +2,7 @@
 
 use crate::app::create_app;
 use bevy::{math::UVec2, prelude::*};
-use bevy_erode::models::plugin::ErosionFault;
+use bevy_erode::models::plugin::ModelFailed;
 use bevy_erode::prelude::*;
 
 /// An app with a closed lake that is not at rest.

@@ -3,6 +3,10 @@
 use super::{clear_water, ideal_water, plane, solver, sum};
 use crate::flooded_hills;
 use bevy::math::{UVec2, Vec2};
+use bevy_erode::{
+    forcing::{EvaporationSolver, RainPattern, RainSolver},
+    models::shallow_water::{PublishedShallowWater, ShallowWaterSolver},
+};
 use bevy_erode::{prelude::*, terrain::TerrainCursor};
 use std::f64::consts::PI;
 

@@ -6,6 +6,11 @@ use crate::{
     settings::Assignment,
 };
 use bevy_erode::{
+    bake::BakeModel,
+    models::droplet::DropletSolver,
+    scene::{SceneForcing, SceneRiver},
+};
+use bevy_erode::{
     models::{BUILT_IN, ModelEntry},
     prelude::*,
 };

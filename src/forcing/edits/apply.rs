@@ -216,7 +216,7 @@ impl TerrainEdit {
                 soil_taken += f64::from(before) - f64::from(*soil);
             }
             if takes.1 && left > 0.0 && layers.bedrock[cell] > -1e9 + MAX_CHANGE {
-                let (bedrock, rest) = (&mut layers.bedrock[cell], &mut layers.bedrock_rest[cell]);
+                let (bedrock, rest) = (&mut layers.bedrock[cell], &mut layers.bedrock_low[cell]);
                 let before = (*bedrock, *rest);
                 add_exactly(bedrock, rest, -left);
                 rock_taken -= gain(before, (*bedrock, *rest));
@@ -251,7 +251,7 @@ impl TerrainEdit {
             }
             let rock = (change * rock_share) as f32;
             if rock > 0.0 && layers.bedrock[cell] < 1e9 - MAX_CHANGE {
-                let (bedrock, rest) = (&mut layers.bedrock[cell], &mut layers.bedrock_rest[cell]);
+                let (bedrock, rest) = (&mut layers.bedrock[cell], &mut layers.bedrock_low[cell]);
                 added += add_counted(bedrock, rest, rock);
             }
             let earth = (change * (1.0 - rock_share)) as f32;
@@ -290,7 +290,7 @@ impl TerrainEdit {
         for (cell, depth) in changes {
             let depth = (f64::from(depth) * share) as f32;
             if depth > 0.0 && layers.water[cell] < 1e9 - MAX_CHANGE {
-                let (water, rest) = (&mut layers.water[cell], &mut layers.water_rest[cell]);
+                let (water, rest) = (&mut layers.water[cell], &mut layers.water_low[cell]);
                 added += add_counted(water, rest, depth);
             }
         }
@@ -311,7 +311,7 @@ impl TerrainEdit {
         let layers = terrain.layers_mut();
         let (mut water, mut load) = (0.0f64, 0.0f64);
         for (cell, depth) in changes {
-            let before = (layers.water[cell], layers.water_rest[cell]);
+            let before = (layers.water[cell], layers.water_low[cell]);
             if before.0 <= 0.0 {
                 continue;
             }
@@ -321,7 +321,7 @@ impl TerrainEdit {
                 after = (0.0, 0.0);
             }
             water += gain(before, after);
-            (layers.water[cell], layers.water_rest[cell]) = after;
+            (layers.water[cell], layers.water_low[cell]) = after;
             // What the water carries goes with it.
             let carried = &mut layers.suspended[cell];
             let remains = *carried * (after.0 / before.0).clamp(0.0, 1.0);
@@ -357,7 +357,7 @@ impl TerrainEdit {
         for (cell, depth) in changes {
             let depth = (f64::from(depth) * share) as f32;
             if depth > 0.0 && lava.depth[cell] < 1e9 - MAX_CHANGE {
-                added += add_counted(&mut lava.depth[cell], &mut lava.rest[cell], depth);
+                added += add_counted(&mut lava.depth[cell], &mut lava.low[cell], depth);
                 lava.heat[cell] = (lava.heat[cell] + depth).min(lava.depth[cell]);
             }
         }
@@ -378,7 +378,7 @@ impl TerrainEdit {
         let lava = terrain.layers_mut().lava?;
         let mut taken = 0.0f64;
         for (cell, depth) in changes {
-            let before = (lava.depth[cell], lava.rest[cell]);
+            let before = (lava.depth[cell], lava.low[cell]);
             if before.0 <= 0.0 {
                 continue;
             }
@@ -388,7 +388,7 @@ impl TerrainEdit {
                 after = (0.0, 0.0);
             }
             taken += gain(before, after);
-            (lava.depth[cell], lava.rest[cell]) = after;
+            (lava.depth[cell], lava.low[cell]) = after;
             let warmth = (lava.heat[cell] / before.0).clamp(0.0, 1.0);
             lava.heat[cell] = (warmth * after.0).min(after.0);
         }

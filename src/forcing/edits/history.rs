@@ -103,8 +103,8 @@ impl Part {
     /// Adds the states of some cells, one after the other, to a list.
     fn read_row(self, terrain: &Terrain, cells: Range<usize>, states: &mut Vec<State>) {
         let planes = match self {
-            Part::Ground => Some([terrain.bedrock(), terrain.bedrock_rest(), terrain.soil()]),
-            Part::Water => Some([terrain.water(), terrain.water_rest(), terrain.suspended()]),
+            Part::Ground => Some([terrain.bedrock(), terrain.bedrock_low(), terrain.soil()]),
+            Part::Water => Some([terrain.water(), terrain.water_low(), terrain.suspended()]),
             Part::Lava => terrain.lava_planes(),
             Part::Hardness => None,
         };
@@ -125,12 +125,12 @@ impl Part {
         }
         let layers = terrain.layers_mut();
         let planes = match self {
-            Part::Water => [layers.water, layers.water_rest, layers.suspended],
+            Part::Water => [layers.water, layers.water_low, layers.suspended],
             Part::Lava => {
                 let lava = terrain.ensure_lava();
-                [&mut lava.depth, &mut lava.rest, &mut lava.heat].map(Vec::as_mut_slice)
+                [&mut lava.depth, &mut lava.low, &mut lava.heat].map(Vec::as_mut_slice)
             }
-            _ => [layers.bedrock, layers.bedrock_rest, layers.soil],
+            _ => [layers.bedrock, layers.bedrock_low, layers.soil],
         };
         for (plane, value) in planes.into_iter().zip([state.0, state.1, state.2]) {
             plane[cell] = value;

@@ -479,7 +479,7 @@ impl DropletSolver {
         let datum = terrain.datum();
         let layers = terrain.layers_mut();
         let mut bedrock = layers.bedrock.chunks_mut(band);
-        let mut rest = layers.bedrock_rest.chunks_mut(band);
+        let mut rest = layers.bedrock_low.chunks_mut(band);
         let mut soil = layers.soil.chunks_mut(band);
         let mut jobs = Vec::new();
         for (row, ground) in self.ground.chunks_mut(band).enumerate() {
@@ -573,7 +573,7 @@ impl DropletSolver {
             layers.soil[cell] = new_soil;
             add_exactly(
                 &mut layers.bedrock[cell],
-                &mut layers.bedrock_rest[cell],
+                &mut layers.bedrock_low[cell],
                 beyond as f32,
             );
             balance += f64::from(change);

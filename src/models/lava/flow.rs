@@ -144,7 +144,7 @@ impl Copied {
         }
         self.ground.fill(WALL);
         self.surface.fill(WALL);
-        let layers = [terrain.bedrock(), terrain.bedrock_rest(), terrain.soil()];
+        let layers = [terrain.bedrock(), terrain.bedrock_low(), terrain.soil()];
         for y in top..bottom {
             let cells = row(y);
             let count = cells.len();

@@ -84,10 +84,10 @@ pub(super) struct Band<'a> {
 /// The rows of a band.
 pub(super) struct BandLayers<'a> {
     bedrock: &'a mut [f32],
-    bedrock_rest: &'a mut [f32],
+    bedrock_low: &'a mut [f32],
     soil: &'a mut [f32],
     water: &'a mut [f32],
-    water_rest: &'a mut [f32],
+    water_low: &'a mut [f32],
     suspended: &'a mut [f32],
     depth: &'a mut [f32],
     rest: &'a mut [f32],
@@ -99,30 +99,30 @@ pub(super) fn bands(layers: LayersMut<'_>, cells: usize) -> impl Iterator<Item =
     let lava = layers.lava.into_iter().flat_map(move |lava| {
         lava.depth
             .chunks_mut(cells)
-            .zip(lava.rest.chunks_mut(cells))
+            .zip(lava.low.chunks_mut(cells))
             .zip(lava.heat.chunks_mut(cells))
     });
     let ground = layers
         .bedrock
         .chunks_mut(cells)
-        .zip(layers.bedrock_rest.chunks_mut(cells))
+        .zip(layers.bedrock_low.chunks_mut(cells))
         .zip(layers.soil.chunks_mut(cells));
     let water = layers
         .water
         .chunks_mut(cells)
-        .zip(layers.water_rest.chunks_mut(cells))
+        .zip(layers.water_low.chunks_mut(cells))
         .zip(layers.suspended.chunks_mut(cells));
     let all = lava.zip(ground).zip(water);
     all.map(|((lava, ground), water)| {
         let ((depth, rest), heat) = lava;
-        let ((bedrock, bedrock_rest), soil) = ground;
-        let ((water, water_rest), suspended) = water;
+        let ((bedrock, bedrock_low), soil) = ground;
+        let ((water, water_low), suspended) = water;
         BandLayers {
             bedrock,
-            bedrock_rest,
+            bedrock_low,
             soil,
             water,
-            water_rest,
+            water_low,
             suspended,
             depth,
             rest,
@@ -175,7 +175,7 @@ impl BandLayers<'_> {
         if frozen > 0.0 {
             changed.ground = true;
         }
-        let bedrock = (&mut self.bedrock[cell], &mut self.bedrock_rest[cell]);
+        let bedrock = (&mut self.bedrock[cell], &mut self.bedrock_low[cell]);
         let lava = (&mut self.depth[cell], &mut self.rest[cell]);
         if depth - frozen < MIN_THICKNESS {
             add(bedrock, sum(depth, *lava.1));
@@ -188,7 +188,7 @@ impl BandLayers<'_> {
             self.heat[cell] = most(least(kept, self.depth[cell]), 0.0);
             changed.holds = true;
         }
-        let bedrock = (&mut self.bedrock[cell], &mut self.bedrock_rest[cell]);
+        let bedrock = (&mut self.bedrock[cell], &mut self.bedrock_low[cell]);
         if frozen > 0.0 && self.soil[cell] > 0.0 {
             add(bedrock, f64::from(self.soil[cell]));
             self.soil[cell] = 0.0;
@@ -197,13 +197,13 @@ impl BandLayers<'_> {
             return 0.0;
         }
         changed.water = true;
-        let rest = self.water_rest[cell];
-        let (new, new_rest) = (&mut self.water[cell], &mut self.water_rest[cell]);
+        let rest = self.water_low[cell];
+        let (new, new_rest) = (&mut self.water[cell], &mut self.water_low[cell]);
         add_exactly(new, new_rest, -least(steam * quenched, water));
         if *new <= 0.0 {
             (*new, *new_rest) = (0.0, 0.0);
             // What was in the water is baked, too.
-            let bedrock = (&mut self.bedrock[cell], &mut self.bedrock_rest[cell]);
+            let bedrock = (&mut self.bedrock[cell], &mut self.bedrock_low[cell]);
             add(bedrock, f64::from(self.suspended[cell]));
             self.suspended[cell] = 0.0;
         }

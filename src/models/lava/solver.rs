@@ -204,7 +204,7 @@ impl LavaSolver {
         let bands = lava
             .depth
             .chunks_mut(SIDE * width)
-            .zip(lava.rest.chunks_mut(SIDE * width))
+            .zip(lava.low.chunks_mut(SIDE * width))
             .zip(lava.heat.chunks_mut(SIDE * width));
         let jobs = bands.enumerate().map(|(row, band)| {
             let flows = self.flows.iter();

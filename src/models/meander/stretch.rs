@@ -570,7 +570,7 @@ impl TerrainRiver {
                 break;
             }
             water += f64::from(core::mem::take(&mut layers.water[cell]));
-            water += f64::from(core::mem::take(&mut layers.water_rest[cell]));
+            water += f64::from(core::mem::take(&mut layers.water_low[cell]));
             if feeds_sediment {
                 load += f64::from(core::mem::take(&mut layers.suspended[cell]));
             }
@@ -662,7 +662,7 @@ impl TerrainRiver {
             let cell = index(&self.grid, self.first, self.size, i);
             let before = exact_ground(terrain, cell);
             let layers = terrain.layers_mut();
-            let (bedrock, rest) = (&mut layers.bedrock[cell], &mut layers.bedrock_rest[cell]);
+            let (bedrock, rest) = (&mut layers.bedrock[cell], &mut layers.bedrock_low[cell]);
             let soil = &mut layers.soil[cell];
             let cover = f64::from(*soil);
             *soil = (cover + wanted).max(0.0) as f32;
@@ -768,7 +768,7 @@ fn pour(terrain: &mut Terrain, cells: &[(usize, f64)], volume: f64) -> f64 {
     let layers = terrain.layers_mut();
     let mut gained = 0.0;
     let mut add = |cell: usize, depth: f64| {
-        let (high, rest) = (&mut layers.water[cell], &mut layers.water_rest[cell]);
+        let (high, rest) = (&mut layers.water[cell], &mut layers.water_low[cell]);
         let before = f64::from(*high) + f64::from(*rest);
         add_exactly(high, rest, depth as f32);
         gained += f64::from(*high) + f64::from(*rest) - before;

@@ -297,7 +297,7 @@ impl PublishedState {
         let [u, v] = self.velocity.each_mut().map(|v| v.chunks_mut(BAND * w));
         let jobs = layers.water.chunks_mut(BAND * w);
         let jobs = jobs
-            .zip(layers.water_rest.chunks_mut(BAND * w))
+            .zip(layers.water_low.chunks_mut(BAND * w))
             .zip(u.zip(v));
         let faces = east.chunks_mut(BAND * w).zip(south.chunks_mut(BAND * w));
         let jobs = jobs.zip(faces).zip(&mut tallies).enumerate();
@@ -356,7 +356,7 @@ impl PublishedState {
         let layers = terrain.layers_mut();
         let suspended = &*layers.suspended;
         let jobs = layers.bedrock.chunks_mut(BAND * w);
-        let jobs = jobs.zip(layers.bedrock_rest.chunks_mut(BAND * w));
+        let jobs = jobs.zip(layers.bedrock_low.chunks_mut(BAND * w));
         let jobs = jobs.zip(layers.soil.chunks_mut(BAND * w));
         let jobs = jobs.zip(self.load.chunks_mut(BAND * w)).zip(&mut tallies);
         workers.each(jobs.enumerate(), |(number, job)| {
@@ -420,7 +420,7 @@ impl PublishedState {
         let (load, [u, v]) = (&self.load, &self.velocity);
         let layers = terrain.layers_mut();
         let jobs = layers.water.chunks_mut(BAND * w);
-        let jobs = jobs.zip(layers.water_rest.chunks_mut(BAND * w));
+        let jobs = jobs.zip(layers.water_low.chunks_mut(BAND * w));
         let jobs = jobs.zip(layers.suspended.chunks_mut(BAND * w));
         let jobs = jobs.zip(carried.iter_mut().zip(&mut dried)).enumerate();
         workers.each(jobs, |(number, (((water, rest), suspended), tallies))| {

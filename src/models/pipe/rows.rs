@@ -54,7 +54,7 @@ pub(crate) const NEVER_ALL: f32 = 1.000_001;
 /// Cells of a row, as the layers have them.
 pub(super) struct Source<'a> {
     pub bedrock: &'a [f32],
-    pub bedrock_rest: &'a [f32],
+    pub bedrock_low: &'a [f32],
     pub soil: &'a [f32],
     pub water: &'a [f32],
     pub suspended: &'a [f32],
@@ -138,7 +138,7 @@ pub(super) fn load_row(
     wish: &mut [f32],
 ) -> bool {
     let n = source.bedrock.len();
-    let (bedrock, rest) = (&source.bedrock[..n], &source.bedrock_rest[..n]);
+    let (bedrock, rest) = (&source.bedrock[..n], &source.bedrock_low[..n]);
     let (soil, water) = (&source.soil[..n], &source.water[..n]);
     let (suspended, west) = (&source.suspended[..n], &west[..n]);
     let (old_east, old_south) = (&source.east[..n], &source.south[..n]);
@@ -369,7 +369,7 @@ pub(super) fn move_on(
     ground: [&[f32]; 3],
     step: &Step,
     water: &mut [f32],
-    water_rest: &mut [f32],
+    water_low: &mut [f32],
     suspended: &mut [f32],
     new_east: &mut [f32],
     depth: &mut [f32],
@@ -382,7 +382,7 @@ pub(super) fn move_on(
     let (load_north, load_south) = (&carried.north[..n], &carried.south[..n]);
     let [ground_west, _, ground_east] = shifted(ground[1], n);
     let [ground_north, ground_south] = [ground[0], ground[2]].map(|row| &row[1..][..n]);
-    let (water_rest, suspended) = (&mut water_rest[..n], &mut suspended[..n]);
+    let (water_low, suspended) = (&mut water_low[..n], &mut suspended[..n]);
     let (new_east, depth, wear) = (&mut new_east[..n], &mut depth[..n], &mut wear[..n]);
     let a = step.per_length;
     let gradient_squared = step.gradient * step.gradient;
@@ -390,11 +390,11 @@ pub(super) fn move_on(
     for x in 0..n {
         let before = water[x];
         let gain = a * ((west[x] - east[x]) + (north[x] - south[x]));
-        let (mut after, mut rest) = (before, water_rest[x]);
+        let (mut after, mut rest) = (before, water_low[x]);
         add_exactly(&mut after, &mut rest, gain);
         let after = most(after, 0.0);
         water[x] = after;
-        water_rest[x] = rest;
+        water_low[x] = rest;
         let gain = a * ((load_west[x] - load_east[x]) + (load_north[x] - load_south[x]));
         suspended[x] = most(suspended[x] + gain, 0.0);
         new_east[x] = east[x];

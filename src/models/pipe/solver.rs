@@ -357,10 +357,10 @@ impl PipeSolver {
         let rows = band_rows(height);
         let (cells, band_tiles) = (rows * width, rows / SIDE * wide);
         let mut bedrock = layers.bedrock.chunks_mut(cells);
-        let mut bedrock_rest = layers.bedrock_rest.chunks_mut(cells);
+        let mut bedrock_low = layers.bedrock_low.chunks_mut(cells);
         let mut soil = layers.soil.chunks_mut(cells);
         let mut water = layers.water.chunks_mut(cells);
-        let mut water_rest = layers.water_rest.chunks_mut(cells);
+        let mut water_low = layers.water_low.chunks_mut(cells);
         let mut suspended = layers.suspended.chunks_mut(cells);
         let mut hardness = layers.hardness.map(|hardness| hardness.chunks(cells));
         let mut east = east.chunks_mut(cells);
@@ -379,10 +379,10 @@ impl PipeSolver {
                 width,
                 borders,
                 bedrock: bedrock.next()?,
-                bedrock_rest: bedrock_rest.next()?,
+                bedrock_low: bedrock_low.next()?,
                 soil: soil.next()?,
                 water: water.next()?,
-                water_rest: water_rest.next()?,
+                water_low: water_low.next()?,
                 suspended: suspended.next()?,
                 hardness: hardness.as_mut().and_then(Iterator::next),
                 east: east.next()?,
@@ -531,7 +531,7 @@ impl OldRow {
         let from = columns.start.saturating_sub(1);
         let to = (columns.end + 1).min(width);
         let cells = row * width + from..row * width + to;
-        let layers = [terrain.bedrock(), terrain.bedrock_rest(), terrain.soil()];
+        let layers = [terrain.bedrock(), terrain.bedrock_low(), terrain.soil()];
         let [bedrock, rest, soil] = layers.map(|layer| &layer[cells.clone()]);
         let water = &terrain.water()[cells.clone()];
         let ground = &mut self.ground[from + 1..=to];

@@ -131,10 +131,10 @@ pub(super) struct Band<'a> {
     pub width: usize,
     pub borders: Borders,
     pub bedrock: &'a mut [f32],
-    pub bedrock_rest: &'a mut [f32],
+    pub bedrock_low: &'a mut [f32],
     pub soil: &'a mut [f32],
     pub water: &'a mut [f32],
-    pub water_rest: &'a mut [f32],
+    pub water_low: &'a mut [f32],
     pub suspended: &'a mut [f32],
     pub hardness: Option<&'a [f32]>,
     pub east: &'a mut [f32],
@@ -489,7 +489,7 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
                 ground,
                 step,
                 &mut band.water[cells.clone()],
-                &mut band.water_rest[cells.clone()],
+                &mut band.water_low[cells.clone()],
                 &mut band.suspended[cells.clone()],
                 &mut band.east[cells.clone()],
                 from_soil,
@@ -529,7 +529,7 @@ fn load_own_row(
     let cells = row * band.width + strip.start..row * band.width + strip.end;
     let source = Source {
         bedrock: &band.bedrock[cells.clone()],
-        bedrock_rest: &band.bedrock_rest[cells.clone()],
+        bedrock_low: &band.bedrock_low[cells.clone()],
         soil: &band.soil[cells.clone()],
         water: &band.water[cells.clone()],
         suspended: &band.suspended[cells.clone()],
@@ -549,7 +549,7 @@ fn load_own_row(
         wish,
     );
     let beside = |cell: usize| {
-        let (bedrock, rest) = (band.bedrock[cell], band.bedrock_rest[cell]);
+        let (bedrock, rest) = (band.bedrock[cell], band.bedrock_low[cell]);
         let ground = relative_ground(bedrock, rest, band.soil[cell], datum);
         [ground, ground + band.water[cell]]
     };
@@ -592,7 +592,7 @@ fn finish_row(
             }
         }
         let bedrock = band.bedrock[cells.clone()].iter_mut();
-        let rest = band.bedrock_rest[cells.clone()].iter_mut();
+        let rest = band.bedrock_low[cells.clone()].iter_mut();
         let suspended = band.suspended[cells].iter_mut();
         for (((bedrock, rest), suspended), cut) in bedrock.zip(rest).zip(suspended).zip(&*cut) {
             add_exactly(bedrock, rest, -cut);

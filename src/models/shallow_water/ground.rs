@@ -60,7 +60,7 @@ impl Regolith {
         let thickness = thickness.zip(self.rest.chunks_mut(rows));
         let ground = layers.soil.chunks_mut(rows);
         let ground = ground.zip(layers.bedrock.chunks_mut(rows));
-        let ground = ground.zip(layers.bedrock_rest.chunks_mut(rows));
+        let ground = ground.zip(layers.bedrock_low.chunks_mut(rows));
         let water = layers
             .water
             .chunks(rows)
@@ -69,14 +69,14 @@ impl Regolith {
         let bands = bands.map(|band| (band, hardness.as_mut().and_then(Iterator::next)));
         workers.each(bands, |(band, hardness)| {
             let (((((start, depth), rest), (water, suspended)), ground), report) = band;
-            let ((soil, bedrock), bedrock_rest) = ground;
+            let ((soil, bedrock), bedrock_low) = ground;
             soften(most, water, hardness, start);
             depth.copy_from_slice(start);
             rest.fill(0.0);
             report.clear(width);
             for cell in 0..suspended.len() {
                 if suspended[cell] > 0.0 {
-                    let parts = (&mut soil[cell], &mut bedrock[cell], &mut bedrock_rest[cell]);
+                    let parts = (&mut soil[cell], &mut bedrock[cell], &mut bedrock_low[cell]);
                     change(parts, suspended[cell].into());
                     suspended[cell] = 0.0;
                     report.fallen[cell % width / TILE_WIDTH] = true;
@@ -96,16 +96,16 @@ impl Regolith {
         let thickness = thickness.zip(self.rest.chunks(rows));
         let ground = layers.soil.chunks_mut(rows);
         let ground = ground.zip(layers.bedrock.chunks_mut(rows));
-        let ground = ground.zip(layers.bedrock_rest.chunks_mut(rows));
+        let ground = ground.zip(layers.bedrock_low.chunks_mut(rows));
         let bands = thickness.zip(ground).zip(&mut self.reports);
         workers.for_cells(self.start.len()).each(bands, |band| {
             let ((((start, depth), rest), ground), report) = band;
-            let ((soil, bedrock), bedrock_rest) = ground;
+            let ((soil, bedrock), bedrock_low) = ground;
             report.clear(width);
             apply(
                 width,
                 [start, depth, rest],
-                [soil, bedrock, bedrock_rest],
+                [soil, bedrock, bedrock_low],
                 report,
             );
         });
@@ -165,7 +165,7 @@ fn soften(most: f32, water: &[f32], hardness: Option<&[f32]>, thickness: &mut [f
 fn apply(
     width: usize,
     [start, depth, rest]: [&[f32]; 3],
-    [soil, bedrock, bedrock_rest]: [&mut [f32]; 3],
+    [soil, bedrock, bedrock_low]: [&mut [f32]; 3],
     report: &mut Report,
 ) {
     for first in (0..soil.len()).step_by(width) {
@@ -181,11 +181,11 @@ fn apply(
             }
             *changed = true;
             let (soil, bedrock) = (&mut soil[cells.clone()], &mut bedrock[cells.clone()]);
-            let bedrock_rest = &mut bedrock_rest[cells];
+            let bedrock_low = &mut bedrock_low[cells];
             for x in 0..start.len() {
                 let gain = (f64::from(depth[x]) - f64::from(start[x])) + f64::from(rest[x]);
                 report.taken += (-gain).max(0.0);
-                let parts = (&mut soil[x], &mut bedrock[x], &mut bedrock_rest[x]);
+                let parts = (&mut soil[x], &mut bedrock[x], &mut bedrock_low[x]);
                 change(parts, gain);
             }
         }

@@ -314,7 +314,7 @@ impl ShallowWaterSolver {
         };
         self.calm = false;
         let sheet = &mut self.sheet;
-        let ground = [&*layers.bedrock, &*layers.bedrock_rest, &*layers.soil];
+        let ground = [&*layers.bedrock, &*layers.bedrock_low, &*layers.soil];
         let water = &*layers.water;
         sheet.load(*workers, borders, flow, |y, level, depth| {
             let cells = y * width..(y + 1) * width;
@@ -327,7 +327,7 @@ impl ShallowWaterSolver {
         sheet.surround(|border, edge, inner| beyond(border, edge, inner, datum));
         let mut fluid = Fluid {
             depth: layers.water,
-            rest: layers.water_rest,
+            rest: layers.water_low,
             flow,
             history: self.history.as_mut().map(|past| &mut past.water[..]),
         };
@@ -365,7 +365,7 @@ impl ShallowWaterSolver {
     /// units: m
     fn solve_regolith(&mut self, workers: &Workers, terrain: &mut Terrain, motion: &Motion) -> f32 {
         let (width, datum) = (self.grid.width(), terrain.datum());
-        let ground = [terrain.bedrock(), terrain.bedrock_rest(), terrain.soil()];
+        let ground = [terrain.bedrock(), terrain.bedrock_low(), terrain.soil()];
         let sheet = &mut self.sheet;
         let regolith = &mut self.regolith;
         sheet.load(

@@ -144,7 +144,7 @@ impl ThermalSolver {
         let jobs: Vec<Band> = layers
             .bedrock
             .chunks_mut(BAND * width)
-            .zip(layers.bedrock_rest.chunks_mut(BAND * width))
+            .zip(layers.bedrock_low.chunks_mut(BAND * width))
             .zip(layers.soil.chunks_mut(BAND * width))
             .zip(&halos)
             .zip(&mut results)

@@ -117,6 +117,7 @@ fn show_reset(ui: &mut Ui, is_changed: bool) -> bool {
 /// ```
 /// use bevy::prelude::*;
 /// use bevy_erode::{panel, prelude::*, settings::Setting};
+/// use bevy_erode::panel::{PanelSection, PanelSections};
 ///
 /// #[derive(Resource, Reflect, Clone, Debug, Default, PartialEq)]
 /// struct Frost {

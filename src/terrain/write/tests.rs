@@ -232,14 +232,14 @@ fn low_parts_stay_low() {
         write.add(Layer::Bedrock, cell, 5e-5).expect("valid");
     }
     drop(write);
-    assert!(terrain.bedrock_rest()[0] > 4e-5);
+    assert!(terrain.bedrock_low()[0] > 4e-5);
     let mut write = terrain.write(&[Layer::Bedrock]);
     let bedrock = write.layers().bedrock.write().expect("declared");
     (bedrock[0], bedrock[1]) = (2999.5, 0.0);
     drop(write);
     // Still too small for the one, and no longer for the other.
-    assert!(terrain.bedrock_rest()[0] > 4e-5);
-    assert_eq!(terrain.bedrock_rest()[1], 0.0);
+    assert!(terrain.bedrock_low()[0] > 4e-5);
+    assert_eq!(terrain.bedrock_low()[1], 0.0);
     assert!(terrain.ledger().solids.drift().abs() < 1e-9);
 }
 

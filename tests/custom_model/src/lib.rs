@@ -25,6 +25,10 @@ use bevy_erode::{
     parallel::Workers,
     prelude::*,
 };
+use bevy_erode::{
+    schedule::ErosionStepSystems,
+    terrain::{Grid, SettingsError},
+};
 use serde::{Deserialize, Serialize};
 
 /// Breaks bedrock by frost: insert this resource and it runs.

@@ -3,6 +3,15 @@
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_erode::{
+    bake::{BakeModel, BakeProgress},
+    io::SaveError,
+    models::pipe::PipeSolver,
+    models::plugin::ModelFailed,
+    scene::ErosionPreset,
+    schedule::ErosionStepSystems,
+    terrain::{Grid, SettingsError},
+};
+use bevy_erode::{
     models::ErosionModels,
     parallel::Workers,
     prelude::*,
