@@ -10,6 +10,7 @@ mod droplets;
 mod edits;
 mod files;
 mod forcing;
+mod golden;
 mod lava;
 mod lockstep;
 mod masks;
