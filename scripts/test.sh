@@ -101,7 +101,7 @@ cargo clippy --bin erode --locked --no-default-features --features cli -- -D war
 
 step "examples"
 cargo build --workspace --examples --locked
-for example in minimal droplets sandbox float colliders loading_screen; do
+for example in droplets sandbox float colliders loading_screen; do
     # As a newcomer without a display: drawn by whatever adapter there is.
     env -u DISPLAY "$target/debug/examples/$example" --headless --seconds 0.5 --size 320x180 \
         --out "$pictures/$example"
@@ -145,7 +145,7 @@ grep -q state_hash "$pictures/bake.json"
 test -s "$pictures/aged.png"
 test -s "$pictures/masks/wear.png"
 test -s "$pictures/aged_view.png"
-# Every scene opens, and a name that is none is refused.
+# Every scene opens, and an unknown name is refused.
 scenes=$("$target/debug/examples/sandbox" --list-scenes | grep '^[^ ]')
 for scene in $scenes; do
     env -u DISPLAY VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent \
@@ -166,6 +166,13 @@ if command -v xvfb-run >/dev/null; then
     timeout 30 xvfb-run -a "$target/debug/examples/sandbox" --cells 128 --size 480x270 || code=$?
     if [ "$code" -ne 124 ]; then
         echo "the sandbox's window did not stay open: exit code $code" >&2
+        exit 1
+    fi
+    # So does the README's quick start, which has no command line.
+    code=0
+    timeout 20 xvfb-run -a "$target/debug/examples/minimal" || code=$?
+    if [ "$code" -ne 124 ]; then
+        echo "the window of minimal did not stay open: exit code $code" >&2
         exit 1
     fi
 fi

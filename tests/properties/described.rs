@@ -6,30 +6,24 @@ use bevy::reflect::{
     tuple::DynamicTuple,
 };
 use bevy_erode::settings::Setting;
-use core::fmt::Debug;
 use proptest::prelude::*;
 
 /// What is drawn for a field: which kind of value, where in its range, and any
 /// number at all.
-type Draw = (u8, f64, f32);
+pub type Draw = (u8, f64, f32);
 
-/// Random settings: mostly from the fields' sensible ranges, sometimes from all
-/// that their limits allow, sometimes anything at all. Optional parts are on or
-/// off, and enums have any variant.
-pub fn described<S: Reflect + Default + Debug>() -> BoxedStrategy<S> {
+/// As many draws as the largest settings have fields, with their parts.
+pub fn draws() -> impl Strategy<Value = Vec<Draw>> {
     let draw = (0u8..32, 0.0f64..1.0, any::<f32>());
-    // As many as the largest settings have fields, with their parts.
-    let draws = prop::collection::vec(draw, 64);
-    let settings = draws.prop_map(|draws| {
-        let mut settings = S::default();
-        fill(
-            settings.as_partial_reflect_mut(),
-            None,
-            &mut draws.into_iter().cycle(),
-        );
-        settings
-    });
-    settings.boxed()
+    prop::collection::vec(draw, 64)
+}
+
+/// Makes settings random: mostly from the fields' sensible ranges, sometimes from
+/// all that their limits allow, sometimes anything at all. Optional parts are on or
+/// off, and enums have any variant.
+pub fn fill_all(settings: &mut dyn Reflect, draws: Vec<Draw>) {
+    let settings = settings.as_partial_reflect_mut();
+    fill(settings, None, &mut draws.into_iter().cycle());
 }
 
 /// Gives a value and everything in it what is drawn.

@@ -1,10 +1,8 @@
 //! Random settings: never a panic, never a non-finite value, never a negative layer.
 
-use crate::models;
-use bevy::{
-    math::{UVec2, Vec3},
-    reflect::{PartialReflect, ReflectMut, ReflectRef},
-};
+mod described;
+
+use bevy::math::{UVec2, Vec3};
 use bevy_erode::forcing::edits::{EditAction, TerrainHistory};
 use bevy_erode::{
     models::{AnyModel, BUILT_IN},
@@ -37,125 +35,26 @@ fn any_or(usual: impl Strategy<Value = f32> + 'static) -> BoxedStrategy<f32> {
     .boxed()
 }
 
-/// A number near to a usual one, or anything at all.
-fn number(usual: f64) -> BoxedStrategy<f32> {
-    let usual = usual as f32;
-    match usual == 0.0 {
-        true => any_or(0.0f32..1.0),
-        false => any_or((0.0f32..2.0).prop_map(move |share| share * usual)),
-    }
-}
-
-/// Draws a value for each number of some settings.
-fn draws(settings: &dyn PartialReflect) -> BoxedStrategy<Vec<f32>> {
-    let mut usual = Vec::new();
-    numbers(settings, &mut usual);
-    let strategies: Vec<_> = usual.into_iter().map(number).collect();
-    strategies.boxed()
-}
-
-/// All numbers in some settings, also in those within them, in order.
-fn numbers(settings: &dyn PartialReflect, found: &mut Vec<f64>) {
-    let read = |value: &dyn PartialReflect| {
-        let value = value.try_as_reflect()?.as_any();
-        let real = value.downcast_ref::<f32>().map(|value| f64::from(*value));
-        let whole = value.downcast_ref::<u32>().map(|value| f64::from(*value));
-        let seed = value.downcast_ref::<u64>().map(|value| *value as f64);
-        real.or(whole).or(seed)
-    };
-    match settings.reflect_ref() {
-        ReflectRef::Struct(fields) => {
-            let fields = (0..fields.field_len()).filter_map(|index| fields.field_at(index));
-            fields.for_each(|field| numbers(field, found));
-        }
-        ReflectRef::Enum(variant) => {
-            let fields = (0..variant.field_len()).filter_map(|index| variant.field_at(index));
-            fields.for_each(|field| numbers(field, found));
-        }
-        _ => found.extend(read(settings)),
-    }
-}
-
-/// Puts numbers in place of those of some settings, in order.
-fn set_numbers(settings: &mut dyn PartialReflect, values: &mut impl Iterator<Item = f32>) {
-    match settings.reflect_mut() {
-        ReflectMut::Struct(fields) => {
-            for index in 0..fields.field_len() {
-                set_numbers(fields.field_at_mut(index).expect("a field"), values);
-            }
-        }
-        ReflectMut::Enum(variant) => {
-            for index in 0..variant.field_len() {
-                set_numbers(variant.field_at_mut(index).expect("a field"), values);
-            }
-        }
-        _ => {
-            let Some(value) = settings.try_as_reflect_mut() else {
-                return;
-            };
-            let value = value.as_any_mut();
-            if let Some(real) = value.downcast_mut::<f32>() {
-                *real = values.next().expect("as many as there are");
-            } else if let Some(whole) = value.downcast_mut::<u32>() {
-                // Not so many that a case takes minutes.
-                *whole = values.next().expect("as many as there are").min(300.0) as u32;
-            } else if let Some(seed) = value.downcast_mut::<u64>() {
-                *seed = values
-                    .next()
-                    .expect("as many as there are")
-                    .to_bits()
-                    .into();
-            }
-        }
-    }
-}
-
-/// Every model of the table with its defaults, with each of its optional parts, and
-/// as it is tested elsewhere.
-fn bases() -> Vec<AnyModel> {
-    let cases = models::cases().into_iter().map(|(base, _)| base);
-    let mut bases: Vec<AnyModel> = cases.filter(|base| !is_literal(base)).collect();
-    for entry in BUILT_IN {
-        let default = entry.default_model();
-        if let ReflectRef::Struct(fields) = default.settings().reflect_ref() {
-            let names = (0..fields.field_len()).filter_map(|index| fields.name_at(index));
-            let parts = names.filter(|name| is_none(fields.field(name)));
-            let parts = parts.map(|name| models::model(entry, &format!("({name}: ())")));
-            bases.extend(parts.filter(|part| !is_literal(part)));
-        }
-        bases.push(default);
-    }
-    bases
-}
-
-/// Whether it is the method of a source, literally, that loses or makes water.
-fn is_literal(model: &AnyModel) -> bool {
-    let pipe = model
-        .get::<PipeModel>()
-        .is_some_and(|pipe| pipe.published.is_some());
-    let water = model
-        .get::<ShallowWater>()
-        .is_some_and(|water| water.published.is_some());
-    pipe || water
-}
-
-fn is_none(field: Option<&dyn PartialReflect>) -> bool {
-    match field.map(PartialReflect::reflect_ref) {
-        Some(ReflectRef::Enum(option)) => option.variant_name() == "None",
-        _ => false,
-    }
-}
-
-/// A model of the table with other numbers.
+/// A model of the table with random settings.
 fn any_model() -> impl Strategy<Value = AnyModel> {
-    prop::sample::select(bases()).prop_flat_map(|base| {
-        let draws = draws(base.settings().as_partial_reflect());
-        draws.prop_map(move |values| {
-            let mut model = base.clone();
-            let settings = model.settings_mut().as_partial_reflect_mut();
-            set_numbers(settings, &mut values.into_iter());
-            model
-        })
+    (0..BUILT_IN.len(), described::draws()).prop_map(|(index, draws)| {
+        let mut model = BUILT_IN[index].default_model();
+        described::fill_all(model.settings_mut(), draws);
+        // The methods of two sources, literally, lose or make water.
+        if let Some(pipe) = model.get_mut::<PipeModel>() {
+            pipe.published = None;
+        }
+        if let Some(water) = model.get_mut::<ShallowWater>() {
+            water.published = None;
+        }
+        // Not so many that a case takes minutes.
+        if let Some(droplets) = model.get_mut::<Droplets>() {
+            droplets.max_steps = droplets.max_steps.min(200);
+        }
+        if let Some(pipe) = model.get_mut::<PipeModel>() {
+            pipe.max_substeps = pipe.max_substeps.min(20);
+        }
+        model
     })
 }
 

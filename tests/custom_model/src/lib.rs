@@ -24,10 +24,9 @@ use bevy_erode::{
     },
     parallel::Workers,
     prelude::*,
-};
-use bevy_erode::{
     schedule::ErosionStepSystems,
-    terrain::{Grid, SettingsError},
+    settings::{self, Setting},
+    terrain::{Grid, LayerSlice, SettingsError},
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,14 +34,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Resource, Reflect, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[reflect(Resource, Default)]
 #[serde(default, deny_unknown_fields)]
+#[reflect(@Setting::titled("Frost shattering", "Frost breaks bedrock into soil"))]
 pub struct FrostShattering {
     /// Ground above this elevation freezes. units: m
+    #[reflect(@Setting::new("m", -1000.0..=5000.0).limits(-1e9..=1e9)
+        .about("Ground above this elevation freezes"))]
     pub frost_line: f32,
     /// Erosion time of a freeze–thaw cycle. units: s
+    #[reflect(@Setting::new("s", 0.1..=60.0).limits(1e-3..=1e9)
+        .about("Erosion time of a freeze–thaw cycle"))]
     pub cycle: f32,
     /// Bare bedrock broken in a cycle. units: m
+    #[reflect(@Setting::new("m", 0.0..=0.1).limits(0.0..=1.0)
+        .about("Bare bedrock broken in a cycle"))]
     pub rate: f32,
     /// Soil of this thickness lowers the breaking to 1/e. units: m
+    #[reflect(@Setting::new("m", 0.05..=5.0).limits(1e-3..=1e3)
+        .about("Soil of this thickness lowers the breaking to 1/e"))]
     pub shelter: f32,
 }
 
@@ -88,21 +96,7 @@ impl Solver for FrostSolver {
     }
 
     fn check_settings(settings: &FrostShattering) -> Result<(), SettingsError> {
-        for (field, value, low, high) in [
-            ("frost_line", settings.frost_line, -1e9, 1e9),
-            ("cycle", settings.cycle, 1e-3, 1e9),
-            ("rate", settings.rate, 0.0, 1.0),
-            ("shelter", settings.shelter, 1e-3, 1e3),
-        ] {
-            if !(low..=high).contains(&value) {
-                return Err(SettingsError {
-                    model: Self::NAME,
-                    field,
-                    reason: format!("must be {low} to {high}, was {value}"),
-                });
-            }
-        }
-        Ok(())
+        settings::check(settings)
     }
 
     fn settings(&self) -> &FrostShattering {
@@ -138,7 +132,7 @@ impl Solver for FrostSolver {
     fn load_state(&mut self, state: &[u8], _: &Terrain) -> Result<(), StateError> {
         let mut state = StateReader::new(Self::NAME, state);
         let cycle = f64::from(self.settings.cycle);
-        let elapsed = state.real_in(0.0..=cycle, "more time than a cycle has passed")?;
+        let elapsed = state.real_in(0.0..=cycle, "the time since the last cycle, in seconds,")?;
         state.finish()?;
         self.elapsed = elapsed;
         Ok(())
@@ -161,9 +155,14 @@ impl FrostSolver {
             shelter,
             ..
         } = self.settings;
-        let mut bedrock = terrain.bedrock().to_vec();
-        let mut soil = terrain.soil().to_vec();
-        let hardness = terrain.hardness();
+        // Only what is declared can be written. Changed tiles are marked and the
+        // ledger is balanced when `write` is dropped.
+        let mut write = terrain.write(Self::WRITES);
+        let layers = write.layers();
+        let (Ok(bedrock), Ok(soil)) = (layers.bedrock.write(), layers.soil.write()) else {
+            return;
+        };
+        let hardness = layers.hardness.map(LayerSlice::read);
         let band = self.grid.width() * 64;
         let rows = bedrock.chunks_mut(band).zip(soil.chunks_mut(band));
         workers.each(rows.enumerate(), |(number, (bedrock, soil))| {
@@ -182,16 +181,7 @@ impl FrostSolver {
                 *bedrock = lowered;
             }
         });
-        write_layers(terrain, bedrock, soil);
     }
-}
-
-/// Writes the layers that the model declares: the only place where it changes the
-/// terrain.
-fn write_layers(terrain: &mut Terrain, bedrock: Vec<f32>, soil: Vec<f32>) {
-    // Both have a value for each cell, finite and in range, so neither is refused.
-    let _ = terrain.set_layer(Layer::Bedrock, bedrock);
-    let _ = terrain.set_layer(Layer::Soil, soil);
 }
 
 /// Adds frost shattering to an app with erosion.
