@@ -534,7 +534,10 @@ fn the_asset_server_loads_scenes() {
         assert_eq!(scenes.get(&handle), Some(&full()));
         for (file, reason) in [
             ("bad.scene.ron", "bad.scene.ron:2:3: `speed`: must be"),
-            ("binary.scene.ron", "binary.scene.ron: is not text"),
+            (
+                "binary.scene.ron",
+                "binary.scene.ron: not a scene file: not UTF-8 text",
+            ),
         ] {
             let LoadState::Failed(error) = load(&mut app, file).1 else {
                 panic!("{file} was loaded");

@@ -253,6 +253,8 @@ impl ErosionModels {
 pub struct ModelSystems(pub &'static str);
 
 /// Adds models to an app.
+///
+/// [The guide](crate::guide::custom_models) has an example.
 pub trait AppErosionExt {
     /// Adds a model of your own: from then on it is run while its settings are there
     /// as a resource, registered for reflection, saved and loaded, written to and

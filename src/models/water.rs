@@ -24,7 +24,7 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
 
 /// Removes a water model that was inserted while another runs, and says so. To
 /// switch, remove the one and insert the other in one frame.
-fn keep_one_water_model(world: &mut World) {
+pub(crate) fn keep_one_water_model(world: &mut World) {
     let models = world.resource::<ErosionModels>();
     let found = models.water_models().filter(|model| model.is_in(world));
     let found: Vec<ModelEntry> = found.copied().collect();

@@ -354,6 +354,9 @@ impl CellShift {
         let width = self.size.x as usize;
         let mut new = vec![0.0; plane.len()];
         let columns = stay(self.by.x, self.size.x);
+        if columns.is_empty() {
+            return new;
+        }
         for y in stay(self.by.y, self.size.y) {
             let old = y.wrapping_add_signed(self.by.y) as usize * width;
             let from = old + columns.start.wrapping_add_signed(self.by.x) as usize;

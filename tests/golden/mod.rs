@@ -18,7 +18,11 @@ use std::path::{Path, PathBuf};
 /// the hash after twenty steps of 0.25 s.
 const GOLDEN: &[(&str, &str, u64)] = &[
     ("droplets", "(seed: 5)", 0x2d4d_8204_c137_15b8),
-    ("droplets", "(seed: 5, streams: ())", 0xdd02_b2e5_f36c_1ac2),
+    (
+        "droplets",
+        "(seed: 5, max_steps: 1024, streams: ())",
+        0xdd02_b2e5_f36c_1ac2,
+    ),
     ("droplets", "(published: ())", 0x42e8_6005_41c0_54ef),
     ("pipe", "()", 0xa644_2232_4b01_7c96),
     ("pipe", "(published: ())", 0x7504_e42e_e0fc_3ccb),

@@ -3,7 +3,10 @@
 use super::{MeanderingRiver, RiverStretch, TerrainRiver};
 use crate::{
     backend::{Device, StepDevice},
-    models::{plugin::ModelFailed, water::RunningWaterModel},
+    models::{
+        plugin::ModelFailed,
+        water::{RunningWaterModel, keep_one_water_model},
+    },
     schedule::{Erosion, ErosionStep, ErosionStepSystems, ErosionSystems},
     terrain::{SettingsError, Terrain, TerrainCursor},
 };
@@ -130,6 +133,8 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
             write_rivers_back
                 // It sees what was removed or requested in this frame.
                 .after(ErosionSystems::Input)
+                // Either order would do; a fixed one keeps replays alike.
+                .after(keep_one_water_model)
                 // Models then find the water in the layer.
                 .before(ErosionSystems::Simulate),
         );

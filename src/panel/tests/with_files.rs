@@ -68,7 +68,7 @@ fn a_bad_preset_is_refused_with_line_and_field() {
         ("(models: (magic: ()))", ["text:1:", "magic"]),
         (
             "(forcing: (sources: [(at: (1e6, 0.0))]))",
-            ["forcing.sources[0].at", "outside the land"],
+            ["forcing.sources[0].at", "outside the terrain"],
         ),
         ("(terrain: (soil_depth: 1.0))", ["text:1:", "terrain"]),
     ] {

@@ -250,12 +250,15 @@ fn spawn<L: SurfaceLayer>(
         Name::new(format!("{} {}, {}", L::NAME, coord.x, coord.y)),
         L::chunk(coord),
         Transform::from_translation(grid.chunk_corner(coord)),
-        Visibility::default(),
         // The view knows the bounds; an automatic one would scan every new mesh.
         NoAutoAabb,
     ));
     if !L::CASTS_SHADOWS {
         chunk.insert(NotShadowCaster);
+    }
+    if !L::COVERS_ALL {
+        // A mesh brings its own visibility, but such a chunk may lose its mesh.
+        chunk.insert(Visibility::default());
     }
     if let Some(material) = material {
         material.insert_on(&mut chunk);
