@@ -54,7 +54,7 @@ impl ErosionPlugin {
 impl Plugin for ErosionPlugin {
     fn build(&self, app: &mut App) {
         if app.is_plugin_added::<ErosionCorePlugin>() {
-            warn!("ErosionPlugin adds nothing: the app has ErosionPlugins already");
+            warn!("`ErosionPlugin` has no effect: the app already has `ErosionPlugins`");
             return;
         }
         ErosionPlugins(self.clone()).build().finish(app);

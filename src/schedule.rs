@@ -136,7 +136,7 @@ impl Erosion {
             return wrong("overstep", "must be a day at most");
         }
         if self.steps > 1 << 62 {
-            return wrong("steps", "must leave room to go on counting");
+            return wrong("steps", "must be at most 2^62");
         }
         Ok(())
     }

@@ -45,7 +45,7 @@ const M: &str = "Rain";
 pub struct Rain {
     /// Mean over the land: 2 is drizzle, 10 is rain, 50 is a cloudburst. units: mm/h
     #[reflect(@Setting::new("mm/h", 0.0..=10_000.0).limits(0.0..=1e5)
-        .about("Mean over the land: 10 is rain, 50 a cloudburst, more is a game's"))]
+        .about("Mean over the terrain: 10 is rain, 50 a cloudburst; games use more"))]
     pub mm_per_hour: f32,
     /// Where it falls.
     #[reflect(@Setting::plain().about("Where it falls"))]

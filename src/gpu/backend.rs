@@ -128,7 +128,10 @@ fn obstacles(
     adapter: Option<&RenderAdapterInfo>,
 ) -> Vec<String> {
     let Some(limits) = limits else {
-        return vec!["there is no renderer".into()];
+        return vec![
+            "no render device: the app has no `RenderPlugin`, or no graphics adapter was found"
+                .into(),
+        ];
     };
     let mut missing = missing(limits, grid);
     if control.device == DeviceState::Lost {
@@ -137,7 +140,7 @@ fn obstacles(
     // The type itself is not re-exported by Bevy.
     let software = adapter.is_some_and(|info| format!("{:?}", info.device_type) == "Cpu");
     if backend == ErosionBackend::Auto && software {
-        missing.push("the graphics adapter is a software one".into());
+        missing.push("the graphics adapter is a software renderer: set `ErosionBackend::Gpu` to use it anyway".into());
     }
     if let Some(Readiness::Failed(reason)) = &control.readiness {
         missing.push(reason.clone());
@@ -308,7 +311,9 @@ fn report_host_models(control: &mut GpuControl, status: &mut ResMut<ErosionBacke
     for model in &models {
         if !control.host_models.warned.contains(model) {
             control.host_models.warned.push(model);
-            warn!("{model} has no GPU passes for its settings: the CPU runs it beside the GPU");
+            warn!(
+                "{model} has no GPU implementation for its settings: it runs on the CPU, other models on the GPU"
+            );
         }
     }
     let known = status.on_host.iter().map(String::as_str);

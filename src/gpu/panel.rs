@@ -14,7 +14,7 @@ pub(crate) fn show_backend(ui: &mut Ui, world: &mut World) {
     };
     let mut choice = *backend;
     ui.horizontal_wrapped(|ui| {
-        ui.label("run by");
+        ui.label("backend");
         for (value, name) in [
             (ErosionBackend::Auto, "auto"),
             (ErosionBackend::Cpu, "CPU"),
@@ -23,8 +23,8 @@ pub(crate) fn show_backend(ui: &mut Ui, world: &mut World) {
             ui.selectable_value(&mut choice, value, name);
         }
         let now = match status.on_gpu {
-            true => "GPU runs",
-            false => "CPU runs",
+            true => "running on the GPU",
+            false => "running on the CPU",
         };
         ui.label(now)
             .on_hover_text(status.adapter.as_deref().unwrap_or("no graphics adapter"));

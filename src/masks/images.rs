@@ -60,7 +60,10 @@ pub(crate) fn paint_images(
     };
     if grid.size().max_element() > MAX_SIDE {
         if !masks.images.is_too_large {
-            warn!("a land of {} cells has no images of its masks", grid.size());
+            warn!(
+                "no mask images for a terrain of {} cells: each side must be at most {MAX_SIDE}",
+                grid.size()
+            );
         }
         masks.images.is_too_large = true;
         masks.fresh = Default::default();

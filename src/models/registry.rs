@@ -200,11 +200,17 @@ impl ErosionModels {
                 return Err(taken("NAME", reason));
             }
             if other.key == entry.key {
-                let reason = format!("`{}` is the key of model `{}`", entry.key, other.name);
+                let reason = format!(
+                    "`{}` is already the key of model `{}`, expected a unique key",
+                    entry.key, other.name
+                );
                 return Err(taken("KEY", reason));
             }
             if other.settings_type == entry.settings_type {
-                let reason = format!("they are the settings of model `{}`", other.name);
+                let reason = format!(
+                    "this type is already the settings of model `{}`, expected a type of its own",
+                    other.name
+                );
                 return Err(taken("Settings", reason));
             }
         }

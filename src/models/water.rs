@@ -37,8 +37,9 @@ pub(crate) fn keep_one_water_model(world: &mut World) {
     for model in found.iter().filter(|model| *model != kept) {
         model.remove_from(world);
         let (removed, kept) = (model.name(), kept.name());
-        let reason =
-            format!("`{removed}` was removed: `{kept}` runs, and only one water model can");
+        let reason = format!(
+            "`{removed}` was removed: only one water model can run, and `{kept}` is in use"
+        );
         warn!("{reason}");
         world.write_message(ModelFailed {
             model: removed,

@@ -48,9 +48,9 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
         ui.weak("no terrain");
         return;
     };
-    let start = ui.button("age the land").on_hover_text(
-        "Lets so many droplets fall on the land in the background, by the settings of Droplets; \
-         then the aged terrain replaces it",
+    let start = ui.button("bake droplets").on_hover_text(
+        "Simulates this many droplets in the background with the settings of Droplets; \
+         then replaces the terrain with the result",
     );
     if start.clicked() {
         let settings = world

@@ -289,7 +289,7 @@ fn show_tool(ui: &mut Ui, brush: &mut PanelBrush) {
             .logarithmic(true);
         let slider = slider.smallest_positive(f64::from(most) * 1e-3);
         ui.add(slider.suffix(format!(" {unit}")).text("strength"))
-            .on_hover_text("How much it does in a second");
+            .on_hover_text("Strength per second");
     }
     ui.horizontal_wrapped(|ui| {
         ui.label("falloff");

@@ -228,7 +228,7 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
             }
             show_imported(ui, &mut files.imported);
         });
-        ui.collapsing("what the file does not say", |ui| show_options(ui, files));
+        ui.collapsing("heightmap options", |ui| show_options(ui, files));
         files.line.show(ui);
     });
 }
@@ -264,9 +264,9 @@ fn show_exported(ui: &mut Ui, chosen: &mut ExportedField) {
 
 fn show_imported(ui: &mut Ui, chosen: &mut ImportedField) {
     let name = |field: ImportedField| match field {
-        ImportedField::Land => "as a new land".to_owned(),
+        ImportedField::Land => "as a new terrain".to_owned(),
         ImportedField::Layer(layer) => format!("as {layer}"),
-        ImportedField::RainMap => "as a map of rain".to_owned(),
+        ImportedField::RainMap => "as a rain map".to_owned(),
     };
     let layers = LAYERS.map(ImportedField::Layer);
     let more = [ImportedField::RainMap];

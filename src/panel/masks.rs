@@ -47,7 +47,7 @@ pub(super) fn show(ui: &mut Ui, world: &mut World) {
         }
     });
     let mut edited = settings;
-    ui.collapsing("how masks follow the water", |ui| {
+    ui.collapsing("mask settings", |ui| {
         let default = MaskSettings::default();
         show_rows(ui, |rows| rows.all(&mut edited, Some(&default)));
     });

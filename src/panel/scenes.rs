@@ -123,7 +123,7 @@ impl PanelScenes {
                     place: None,
                     field: String::new(),
                     reason: format!(
-                        "there is no such scene; there are {}, and files *{ENDING} of your own",
+                        "no such scene: expected one of {}, or the path of a *{ENDING} file",
                         names.join(", ")
                     ),
                 })

@@ -83,7 +83,7 @@ impl SceneModels {
                 continue;
             }
             if let Some(other) = water.replace(model.key()) {
-                let reason = format!("only one water model can run, and there is `{other}`");
+                let reason = format!("only one water model can run, found `{other}` as well");
                 return Err(FieldError::new(format!("models.{}", model.key()), reason));
             }
         }

@@ -276,7 +276,8 @@ impl TerrainWrite<'_> {
         for layer in [from, to] {
             self.check_cell(layer, cell)?;
             if matches!(layer, Layer::Water | Layer::Hardness) {
-                let expected = "only rock, soil, sediment and lava can become each other";
+                let expected =
+                    "expected bedrock, soil, sediment or lava as the layers to move between";
                 return Err(self.value_error(layer, cell, amount, expected));
             }
         }
@@ -685,7 +686,7 @@ impl Drop for TerrainWrite<'_> {
     fn drop(&mut self) {
         self.end();
         if let Some(Fault { first, count }) = self.fault.take() {
-            error!("{first}; {count} such values were written and put back to what they were");
+            error!("{first}; invalid values written: {count}, all reverted");
         }
     }
 }

@@ -190,7 +190,7 @@ fn places_that_cannot_be_written() {
             ),
             (
                 bake("--out out.png --out-range 5 5"),
-                &["--out-range 5 5: ", "must rise"],
+                &["--out-range 5 5: ", "LOWEST < HIGHEST"],
             ),
             (
                 bake("--out out.erode --out-range 5 6"),
@@ -304,7 +304,7 @@ fn options_that_cannot_be() {
                 set("soil_angle=1,shelter:2"),
                 &["--set soil_angle=1,shelter:2: "],
             ),
-            (set("soil_angle"), &["--set", "key=value"]),
+            (set("soil_angle"), &["--set", "found no `=`"]),
             (
                 on_land("--model rain+evaporation --seconds 1 --set mm_per_hour=3"),
                 &[

@@ -64,7 +64,12 @@ fn auto_takes_no_software_adapter_and_says_so() {
     let adapter = status.adapter.clone().expect("an adapter");
     if adapter.contains("llvmpipe") {
         assert!(!status.on_gpu);
-        assert_eq!(status.missing, ["the graphics adapter is a software one"]);
+        assert_eq!(
+            status.missing,
+            [
+                "the graphics adapter is a software renderer: set `ErosionBackend::Gpu` to use it anyway"
+            ]
+        );
     }
     // It runs all the same.
     assert!(terrain(&app).ledger().solids.moved > 0.0);
@@ -78,7 +83,10 @@ fn without_a_renderer_the_cpu_runs() {
     step(&mut app, 3);
     let status = app.world().resource::<ErosionBackendStatus>();
     assert!(!status.on_gpu);
-    assert_eq!(status.missing, ["there is no renderer"]);
+    assert_eq!(
+        status.missing,
+        ["no render device: the app has no `RenderPlugin`, or no graphics adapter was found"]
+    );
     assert!(terrain(&app).ledger().solids.moved > 0.0);
 }
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  Age a heightmap whose white is 4800 m and whose black is 400 m:
+  Erode a heightmap in which black is 400 m and white is 4800 m:
     erode alps.png --range 400 4800 --cell-size 30 --model droplets --droplets 200000 --out aged.png
 
   Several passes, one after the other; models joined by + run side by side:
@@ -26,7 +26,7 @@ Examples:
   erode generate --help, erode info --help and erode scenes --help give more;
   erode settings pipe lists all that --set can change in a model.
 
-Exit codes: 0 done, 1 a file or the system failed, 2 the command line is wrong, 130 interrupted.
+Exit codes: 0 success, 1 file or system error, 2 invalid command line, 130 interrupted.
 Nothing is written before all passes are done, and no file is ever half written.";
 
 /// What the program is asked to do.
@@ -76,10 +76,10 @@ pub struct BakeArgs {
     pub source: String,
     #[command(flatten)]
     pub input: InputArgs,
-    /// Cover the rock with so much soil [m]
+    /// Thickness of a soil layer to put on the bedrock [m]
     #[arg(long, value_name = "M", allow_negative_numbers = true)]
     pub soil: Option<f32>,
-    /// What lies beyond the sides, as RON, e.g. '(west: Sea(level: 0.0), north: Wall)'
+    /// Boundary condition of each side, as RON, e.g. '(west: Sea(level: 0.0), north: Wall)'
     #[arg(long, value_name = "RON", value_parser = parse_borders)]
     pub borders: Option<Borders>,
     #[command(flatten)]
@@ -108,10 +108,10 @@ pub struct GenerateArgs {
         allow_negative_numbers = true
     )]
     pub cell_size: f32,
-    /// Cover the rock with so much soil [m]
+    /// Thickness of a soil layer to put on the bedrock [m]
     #[arg(long, value_name = "M", allow_negative_numbers = true)]
     pub soil: Option<f32>,
-    /// What lies beyond the sides, as RON
+    /// Boundary condition of each side, as RON, e.g. '(west: Sea(level: 0.0))'
     #[arg(long, value_name = "RON", value_parser = parse_borders)]
     pub borders: Option<Borders>,
     #[command(flatten)]
@@ -140,7 +140,7 @@ pub struct ScenesArgs {
 
 #[derive(Args)]
 pub struct SettingsArgs {
-    /// Only those of this model, e.g. pipe
+    /// List only the settings of this model, e.g. pipe
     pub model: Option<String>,
 }
 
@@ -151,7 +151,7 @@ pub struct InputArgs {
     /// Side of a cell, unless the file has it [m]
     #[arg(long, value_name = "M", allow_negative_numbers = true)]
     pub cell_size: Option<f32>,
-    /// Heights of the least and the greatest number of the file [m]
+    /// Heights of the file's smallest and largest possible value (black and white) [m]
     #[arg(
         long,
         num_args = 2,
@@ -160,10 +160,10 @@ pub struct InputArgs {
         conflicts_with = "scale"
     )]
     pub range: Option<Vec<f32>>,
-    /// Metres that one stands for in the file
+    /// Metres per unit of the file's values
     #[arg(long, value_name = "M", allow_negative_numbers = true)]
     pub scale: Option<f32>,
-    /// Cells of a RAW file
+    /// Width and height of a RAW file [cells]
     #[arg(long, value_name = "WxH", value_parser = parse_size)]
     pub size: Option<(u32, u32)>,
     /// Format, if not known from the file or its name: r16, r16be, r32, r32be
@@ -183,7 +183,7 @@ pub struct RunArgs {
     /// Format, if not known from the name: png, exr, tif, tif16, r16, r16be, r32, r32be, erode
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub format: Option<Format>,
-    /// Heights of the least and the greatest number of OUT [m; as --range, else as they are]
+    /// Heights of OUT's smallest and largest possible value (black and white) [m; default for integer formats: --range if the result fits, else its lowest and highest]
     #[arg(
         long,
         num_args = 2,
@@ -197,7 +197,7 @@ pub struct RunArgs {
     /// Format of the masks
     #[arg(long, value_name = "FORMAT", value_parser = parse_heightmap_format, default_value = "png")]
     pub mask_format: HeightmapFormat,
-    /// Write a shaded relief for people
+    /// Write a shaded relief (hillshade) image
     #[arg(long, value_name = "PNG")]
     pub preview: Option<PathBuf>,
     /// Seed of droplets, and of a generated terrain
@@ -220,7 +220,7 @@ pub struct RunArgs {
 fn parse_size(text: &str) -> Result<(u32, u32), String> {
     let sides = text.split_once(['x', 'X', '×']);
     let sides = sides.and_then(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?)));
-    let (x, y) = sides.ok_or("must be like 512x256")?;
+    let (x, y) = sides.ok_or("expected WxH, such as 512x256")?;
     // Says what a terrain would say.
     match bevy_erode::terrain::Grid::new((x, y).into(), 1.0) {
         Ok(_) => Ok((x, y)),
@@ -236,7 +236,10 @@ fn parse_borders(text: &str) -> Result<Borders, String> {
 pub fn parse_heightmap_format(text: &str) -> Result<HeightmapFormat, String> {
     match parse_format(text)? {
         Format::Heightmap(format) => Ok(format),
-        Format::State => Err("a saved state is not a heightmap format".into()),
+        Format::State => Err(
+            "`erode` is a saved state, expected png, exr, tif, tif16, r16, r16be, r32 or r32be"
+                .into(),
+        ),
     }
 }
 

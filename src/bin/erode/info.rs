@@ -63,7 +63,7 @@ fn about_state(source: &str) -> Result<About, Failure> {
             ledger.water.standing + ledger.water.in_rivers
         ),
         format!(
-            "{:.0} m³ of rock and earth were moved so far",
+            "{:.0} m³ of rock and soil moved so far",
             ledger.solids.moved
         ),
     ];

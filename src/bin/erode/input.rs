@@ -102,7 +102,7 @@ impl InputArgs {
         match given.iter().find(|(_, given)| *given) {
             None => Ok(()),
             Some((option, _)) => Err(Failure::usage(format!(
-                "{option}: not used for {what} ({source}), which has it itself"
+                "{option}: expected a heightmap, but {source} is {what}, which stores this itself"
             ))),
         }
     }

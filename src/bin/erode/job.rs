@@ -22,7 +22,7 @@ pub fn bake(args: BakeArgs) -> Result<(), Failure> {
     let is_scene = scenes::is_scene(&args.source);
     if passes.is_empty() && !is_scene {
         return Err(Failure::usage(
-            "no model given: give `--model` and for how long; see `erode --help`",
+            "no model given: give `--model` with `--seconds` or `--droplets`; see `erode --help`",
         ));
     }
     if args.soil.is_some() && (is_scene || input::is_state(&args.source)) {

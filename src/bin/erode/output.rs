@@ -104,13 +104,13 @@ impl Outputs {
         if let Some(VerticalRange { lowest, highest }) = range
             && (lowest >= highest || lowest.is_nan() || highest.is_nan())
         {
-            let reason = "the range must rise";
+            let reason = "expected LOWEST < HIGHEST";
             return Err(Failure::usage(format!(
                 "--out-range {lowest} {highest}: {reason}"
             )));
         }
         if format == Format::State && range.is_some() {
-            let reason = "a saved state has heights as they are";
+            let reason = "only for heightmaps: a saved state (.erode) always stores metres";
             return Err(Failure::usage(format!("--out-range: {reason}")));
         }
         if let Some(preview) = &args.preview {
@@ -118,9 +118,9 @@ impl Outputs {
                 .extension()
                 .is_some_and(|ending| ending.eq_ignore_ascii_case("png"));
             let wrong = if !is_png {
-                Some("a preview is a .png")
+                Some("expected a file name that ends in .png")
             } else if is_same(preview, &out) {
-                Some("it is the file of `--out`")
+                Some("same file as `--out`, expected another path")
             } else {
                 None
             };
@@ -140,7 +140,7 @@ impl Outputs {
             {
                 let (masks, other) = (masks.display(), other.display());
                 return Err(Failure::usage(format!(
-                    "--masks {masks}: a mask would be written over {other}"
+                    "--masks {masks}: a mask file would overwrite {other}; give another folder"
                 )));
             }
         }

@@ -48,10 +48,10 @@ impl Args for PassOptions {
             arg.allow_negative_numbers(true)
         };
         let model = format!(
-            "Begin a pass: {}; joined by + they run side by side",
+            "Start a pass with these models: {}; models joined by + run together in each step",
             models::all_names()
         );
-        let drops = "Droplets that fall, in a pass of droplets alone";
+        let drops = "Number of droplets to simulate; only in a pass whose one model is droplets";
         let step = format!("Erosion time of one step [s; default: {STEP}]");
         let set = "Set any field of the pass's models, by RON; e.g. pipe.roughness=0.05";
         command
@@ -400,7 +400,7 @@ fn find<'a>(models: &'a mut [Model], set: &Assignment) -> Result<&'a mut Model, 
     {
         let there = names(models).join(" and ");
         return Err(wrong(format!(
-            "the pass has no model `{name}`, only {there}"
+            "no model `{name}` in this pass, expected {there}"
         )));
     }
     let found: Vec<usize> = (0..models.len())

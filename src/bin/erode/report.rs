@@ -169,7 +169,7 @@ impl fmt::Display for Report {
         if !self.passes.is_empty() {
             writeln!(
                 f,
-                "{:.0} m³ were moved, {:.0} m³ left over the border; drift {:.1e} of all rock",
+                "{:.0} m³ moved, {:.0} m³ left across the border; mass drift {:.1e} of the total",
                 solids.moved, solids.left, self.drift.solids
             )?;
         }
@@ -180,7 +180,7 @@ impl fmt::Display for Report {
             output.file, output.lowest, output.highest
         )?;
         if let Some([lowest, highest]) = output.range {
-            write!(f, ", numbers from {lowest} m to {highest} m")?;
+            write!(f, ", stored with the range {lowest} m to {highest} m")?;
         }
         for mask in &self.masks {
             let highest = format!("{} {}", mask.highest, mask.unit);

@@ -46,13 +46,15 @@ pub struct Assignment {
 
 impl Assignment {
     pub fn parse(text: &str) -> Result<Self, String> {
-        let (place, value) = text.split_once('=').ok_or("must be like key=value")?;
+        let (place, value) = text
+            .split_once('=')
+            .ok_or("expected KEY=VALUE, found no `=`")?;
         let (model, key) = match place.trim().split_once('.') {
             Some((model, key)) => (Some(plain_name(model)), key),
             None => (None, place.trim()),
         };
         if key.is_empty() || value.trim().is_empty() {
-            return Err("must be like key=value".into());
+            return Err("expected KEY=VALUE, found an empty key or value".into());
         }
         Ok(Self {
             model,

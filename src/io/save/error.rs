@@ -24,7 +24,7 @@ pub enum SaveError {
     #[error("cannot write the state: {0}")]
     Write(#[from] std::io::Error),
     /// The file is something else.
-    #[error("not a saved state of bevy_erode: the file does not begin as one")]
+    #[error("not a saved state of bevy_erode: wrong file signature")]
     NotASave,
     /// The file is of a later version of this crate.
     #[error(

@@ -93,7 +93,7 @@ pub struct Droplets {
     pub erosion: f32,
     /// How fast a drop lets fall what is beyond its capacity. units: 1/s
     #[reflect(@Setting::new("1/s", 0.0..=5.0).limits(0.0..=1e6)
-        .about("How fast a drop lets fall what is too much"))]
+        .about("How fast a drop deposits sediment above its capacity"))]
     pub deposition: f32,
     /// How fast a drop evaporates. units: 1/s
     #[reflect(@Setting::new("1/s", 0.0..=0.2).limits(0.0..=1e3)
@@ -105,7 +105,7 @@ pub struct Droplets {
     pub min_volume: f32,
     /// A drop ends after this many steps (of at most one cell each).
     #[reflect(@Setting::new("", 1..=2048).limits(1..=65_536)
-        .about("A drop ends after so many steps"))]
+        .about("Maximum number of steps of a drop"))]
     pub max_steps: u32,
     /// How readily bedrock is cut, where soil is 1. The terrain's hardness map
     /// lowers it further, cell by cell.
@@ -120,7 +120,7 @@ pub struct Droplets {
     /// Runs the source's own method instead, in which only the seed and the
     /// rate of the settings above have a meaning.
     #[reflect(@Setting::optional(PublishedDroplets::default)
-        .label("the source's own method")
+        .label("published method")
         .about("T. Power's method, literally: it loses mass and makes spikes")
         .hides_all_but(&["seed", "rate"]))]
     pub published: Option<PublishedDroplets>,

@@ -103,7 +103,7 @@ pub struct PipeModel {
     pub bedrock_erosion: f32,
     /// How fast water lets fall what is too much, Kd. units: 1/s
     #[reflect(@Setting::new("1/s", 0.0..=10.0).limits(0.0..=1e3)
-        .about("How fast water lets fall what is too much"))]
+        .about("How fast water deposits sediment above its capacity"))]
     pub deposition: f32,
     /// Most parts that a step is split into. Where they do not suffice for a
     /// stable step, time slows down for the water.
@@ -112,7 +112,7 @@ pub struct PipeModel {
     pub max_substeps: u32,
     /// The source's own method instead, literally.
     #[reflect(@Setting::optional(PublishedPipe::default)
-        .label("the source's own method")
+        .label("published method")
         .about("X. Mei's method, literally: it depends on the step and loses mass")
         .hides_all_but(&[]))]
     pub published: Option<PublishedPipe>,

@@ -113,7 +113,7 @@ pub struct ShallowWater {
     pub steady: f32,
     /// The source's own method instead, literally.
     #[reflect(@Setting::optional(PublishedShallowWater::default)
-        .label("the source's own method")
+        .label("published method")
         .about("B. Beneš's method, literally: it depends on the step and makes water at shores")
         .hides_all_but(&[]))]
     pub published: Option<PublishedShallowWater>,

@@ -350,7 +350,7 @@ fn plots_follow_a_running_model() {
 fn bakes_are_started_watched_and_cancelled() {
     use crate::bake::{BakeError, BakeFinished, BakeTask};
     let mut bench = Bench::open();
-    bench.click("age the land");
+    bench.click("bake droplets");
     let mut tasks = bench.world().query::<&BakeTask>();
     assert_eq!(tasks.iter(bench.app.world()).count(), 1);
     // A longer one, so that there is time to cancel it.
