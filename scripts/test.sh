@@ -87,7 +87,7 @@ cargo clippy --workspace --all-targets --locked -- -D warnings
 cargo clippy --examples --locked -- -D warnings
 
 step "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked \
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --lib --no-deps --locked \
     --features gpu,picking,egui,io,avian,rapier
 
 step "each feature builds alone"
