@@ -1,9 +1,11 @@
 //! When erosion happens: system sets, the clock `Time<Erosion>`, and the pace.
 
 #[cfg(feature = "io")]
-use crate::backend::{Device, StepDevice};
 use crate::terrain::{SettingsError, in_range};
-use crate::terrain::{StandingVolumes, Terrain, TerrainCursor};
+use crate::{
+    backend::{Device, StepDevice},
+    terrain::{StandingVolumes, Terrain, TerrainCursor},
+};
 use bevy::{
     diagnostic::{Diagnostic, DiagnosticPath, Diagnostics, RegisterDiagnostic},
     ecs::schedule::{InternedScheduleLabel, ScheduleLabel, SingleThreadedExecutor},

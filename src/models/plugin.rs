@@ -66,6 +66,18 @@ impl<S> ModelState<S> {
 }
 
 #[cfg(feature = "io")]
+impl<S: Solver> ModelState<S> {
+    /// Follows a shift of the terrain that no step has seen yet.
+    pub fn follow_shift(&mut self, terrain: &Terrain) {
+        if let (Some(by), Some(solver)) = (self.cursor.peek(terrain).shifted(), &mut self.solver)
+            && solver.shift(by, terrain).is_ok()
+        {
+            self.cursor.shift(by);
+        }
+    }
+}
+
+#[cfg(feature = "io")]
 impl<S> ModelState<S> {
     /// The solver, if it was made for this terrain.
     pub fn solver_on(&self, terrain: &Terrain) -> Option<&S> {
@@ -142,6 +154,7 @@ pub(crate) fn advance_model<S: Solver>(
             return;
         }
         solver.step(&mut terrain, dt);
-        last.lost_by_models += solver.time_lost();
+        // A model of another crate may have divided by zero.
+        last.lost_by_models += solver.time_lost().max(0.0);
     }
 }

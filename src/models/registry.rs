@@ -4,7 +4,8 @@ use super::{AnyModel, Solver, lava, meander, plugin::ModelPlugin, table::BUILT_I
 #[cfg(feature = "io")]
 use crate::io::ModelFiles;
 use crate::{
-    schedule::ErosionStep,
+    forcing::ForcingSystems,
+    schedule::{ErosionStep, ErosionStepSystems},
     terrain::{Layer, SettingsError},
 };
 use bevy::{
@@ -295,6 +296,10 @@ fn wire(app: &mut App, entry: &ModelEntry) {
     let previous = previous.map(|other| ModelSystems(other.name));
     let own = ModelSystems(entry.name);
     app.configure_sets(ErosionStep, own.in_set(set));
+    if set == ErosionStepSystems::Forcing.intern() {
+        // Rain, sources and evaporation have sets of their own within this one.
+        app.configure_sets(ErosionStep, own.after(ForcingSystems::Evaporation));
+    }
     if let Some(previous) = previous {
         app.configure_sets(ErosionStep, own.after(previous));
     }

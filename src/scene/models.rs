@@ -104,7 +104,13 @@ impl SceneModels {
                 entry.remove_from(world);
             }
         }
+        let known = ErosionModels::of(world);
         for model in &self.0 {
+            if known.named(model.name()).is_none() {
+                let name = model.name();
+                error!("no model `{name}` in this app: call `add_erosion_model` for it");
+                continue;
+            }
             model.insert(world);
         }
     }

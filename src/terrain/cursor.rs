@@ -85,7 +85,7 @@ impl TerrainCursor {
     /// As [`changes`](Self::changes), but the cursor stays where it is.
     pub fn peek<'a>(&self, terrain: &'a Terrain) -> TerrainChanges<'a> {
         let replaced = !self.is_of(terrain);
-        let shift = terrain.window_tiles() - self.window;
+        let shift = terrain.window_tiles().wrapping_sub(self.window);
         TerrainChanges {
             terrain,
             replaced,
@@ -109,7 +109,7 @@ impl TerrainCursor {
     /// For an owner that has followed a [shift](TerrainChanges::shifted) before
     /// asking: it is not reported again. units: tiles
     pub fn shift(&mut self, by: IVec2) {
-        self.window += by;
+        self.window = self.window.wrapping_add(by);
     }
 
     /// Counts all tiles of the terrain as changed, though it is the same one.

@@ -296,14 +296,21 @@ impl TerrainWrite<'_> {
         // The layer that is kept as one `f32` rounds; the other one follows it.
         let has_low = |layer| matches!(layer, Layer::Bedrock | Layer::Lava);
         let before = [self.parts(from, cell), self.parts(to, cell)];
-        let (taken, given) = match has_low(to) {
+        // Of two such layers the thicker one rounds more.
+        let is_coarser = !has_low(from) && before[0].0 >= before[1].0;
+        let (taken, given) = match has_low(to) || is_coarser {
             true => {
                 let taken = self.after(from, cell, -amount)?;
                 let change = gain(before[0], taken) as f32;
                 (taken, self.after(to, cell, -change)?)
             }
             false => {
-                let given = self.after(to, cell, amount)?;
+                let mut given = self.after(to, cell, amount)?;
+                let there = f64::from(before[0].0) + f64::from(before[0].1);
+                if from != Layer::Bedrock && gain(before[1], given) > there {
+                    // Rounded up to more than there is.
+                    given.0 = given.0.next_down().max(before[1].0);
+                }
                 let change = gain(before[1], given) as f32;
                 (self.after(from, cell, -change)?, given)
             }
@@ -518,12 +525,13 @@ impl TerrainWrite<'_> {
         };
         let new = high[cell];
         // NaN fails the comparison, so it is found too.
-        let is_valid = (lowest..=highest).contains(&new);
+        let is_same = new.to_bits() == old.to_bits();
+        let is_valid = is_same || (lowest..=highest).contains(&new);
         if !is_valid {
             high[cell] = old;
         }
         let mut gained = 0.0;
-        let is_changed = is_valid && new.to_bits() != old.to_bits();
+        let is_changed = is_valid && !is_same;
         if is_changed {
             gained = f64::from(new) - f64::from(old);
             // The low part stays while it is too small for the new value.

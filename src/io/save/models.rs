@@ -14,6 +14,8 @@ pub(crate) type Restore = Box<dyn FnOnce(&mut World, &Terrain)>;
 /// How a model is saved and loaded.
 #[derive(Clone, Copy)]
 pub(crate) struct ModelFiles {
+    /// Lets the solver follow a shift of the terrain that no step has seen yet.
+    pub follow_shift: fn(&mut World),
     /// Takes the model from a world, if it is there.
     pub capture: fn(&World, &Terrain) -> Result<Option<SavedModel>, SaveError>,
     /// Checks everything, and says how to put it into a world.
@@ -23,9 +25,18 @@ pub(crate) struct ModelFiles {
 impl ModelFiles {
     pub const fn of<S: Solver>() -> Self {
         Self {
+            follow_shift: follow_shift::<S>,
             capture: capture::<S>,
             prepare: prepare::<S>,
         }
+    }
+}
+
+fn follow_shift<S: Solver>(world: &mut World) {
+    if world.contains_resource::<Terrain>() && world.contains_resource::<ModelState<S>>() {
+        world.resource_scope(|world, mut state: Mut<ModelState<S>>| {
+            state.follow_shift(world.resource::<Terrain>());
+        });
     }
 }
 

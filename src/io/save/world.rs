@@ -15,6 +15,20 @@ use crate::{
 };
 use bevy::prelude::*;
 
+/// Lets solvers and rivers follow a shift of the terrain that no step has seen yet.
+fn follow_shift(world: &mut World) {
+    for entry in ErosionModels::of(world).iter() {
+        (entry.files.follow_shift)(world);
+    }
+    if world.contains_resource::<Terrain>() && world.contains_resource::<Rivers>() {
+        world.resource_scope(|world, mut terrain: Mut<Terrain>| {
+            // Mostly nothing was shifted, and the resource counts as unchanged.
+            let terrain = terrain.bypass_change_detection();
+            world.resource_mut::<Rivers>().follow_shift(terrain);
+        });
+    }
+}
+
 impl SavedState {
     /// Takes the whole state of a world: terrain, models with their working state,
     /// rivers with all that they carry, weather, sources, sinks, vents and clock. The
@@ -35,6 +49,7 @@ impl SavedState {
     /// When there is no terrain, when the GPU is ahead of it, or when a setting is out
     /// of range, so that it could not be loaded again.
     pub fn capture(world: &mut World) -> Result<Self, SaveError> {
+        follow_shift(world);
         let sources = capture_points::<WaterSource>(world);
         let sinks = capture_points::<WaterSink>(world);
         let vents = capture_points::<LavaSource>(world);

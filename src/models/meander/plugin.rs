@@ -74,7 +74,7 @@ impl Rivers {
 
     /// Moves along when the terrain's window has moved over the world. Rivers
     /// that are no longer wholly on the land leave it.
-    fn follow_shift(&mut self, terrain: &mut Terrain) {
+    pub(crate) fn follow_shift(&mut self, terrain: &mut Terrain) {
         let is_shifted = |own: &Running| own.cursor.peek(terrain).shifted().is_some();
         if !self.running.iter().any(is_shifted) {
             return;

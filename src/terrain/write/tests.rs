@@ -277,3 +277,20 @@ fn a_model_may_let_water_flow() {
     assert_eq!(tiles(&seen, &terrain, LayerGroup::Water), [(1, 0)]);
     assert_eq!(terrain.discharge(69, 0).x, 0.25);
 }
+
+#[test]
+fn what_is_too_small_for_the_thicker_layer_does_not_move() {
+    let mut terrain = Terrain::flat(UVec2::ONE, 1.0)
+        .and_then(|land| land.with_layer(Layer::Soil, vec![10.0]))
+        .and_then(|land| land.with_layer(Layer::Suspended, vec![1e-4]))
+        .expect("valid");
+    for _ in 0..1000 {
+        let mut write = terrain.write(&[Layer::Soil, Layer::Suspended]);
+        let moved = write.transfer(Layer::Soil, Layer::Suspended, 0, 1e-7);
+        assert_eq!(moved, Ok(0.0));
+        let moved = write.transfer(Layer::Suspended, Layer::Soil, 0, 1e-7);
+        assert!(moved.is_ok_and(|moved| moved.abs() < 1e-6));
+    }
+    let solids = terrain.ledger().solids;
+    assert!(solids.added.abs() < 1e-9, "{}", solids.added);
+}

@@ -106,6 +106,8 @@ impl Solver for FrostSolver {
     fn set_settings(&mut self, settings: FrostShattering) -> Result<(), SettingsError> {
         Self::check_settings(&settings)?;
         self.settings = settings;
+        // A state is only loaded again if less than a cycle has passed.
+        self.elapsed = self.elapsed.min(f64::from(self.settings.cycle));
         Ok(())
     }
 
