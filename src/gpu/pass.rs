@@ -138,10 +138,6 @@ pub(super) struct GivenSlot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GivenKind {
     Buffer,
-    #[cfg_attr(
-        not(feature = "render"),
-        expect(dead_code, reason = "only drawing needs one")
-    )]
     Texture,
 }
 
