@@ -14,7 +14,7 @@ macro_rules! landform_kinds {
         ///
         /// ```
         /// # use bevy_erode::prelude::*;
-        /// # use bevy_erode::terrain::landform::{LandformError, LandformKind};
+        /// # use bevy_erode::terrain::landform::{Landform, LandformError, LandformKind};
         /// let peaks: LandformKind = Ridged::seeded(7).into();
         /// let island: LandformKind = Island::new(peaks, 7).into();
         /// island.check()?;
