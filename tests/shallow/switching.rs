@@ -33,7 +33,7 @@ fn a_second_water_model_is_removed_with_a_message() {
     let said = faults(&mut app);
     assert_eq!(said.len(), 1, "{said:?}");
     assert_eq!(said[0].model, "ShallowWater");
-    assert!(said[0].reason.contains("`PipeModel` runs"), "{said:?}");
+    assert!(said[0].reason.contains("`PipeModel` is in use"), "{said:?}");
     app.update();
     assert!(faults(&mut app).is_empty(), "said once");
 

@@ -25,6 +25,8 @@ use bevy::{math::*, prelude::*};
 use mesh::{Baseline, GroundChunkCopy, wetness_hash};
 
 /// A piece of the ground: 64 × 64 quads, fewer at the far border.
+///
+/// [The guide](crate::guide::view) has an example.
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq, Eq)]
 #[reflect(Component)]
 pub struct TerrainChunk {
