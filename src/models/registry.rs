@@ -24,12 +24,14 @@ pub struct ModelEntry {
     writes: &'static [Layer],
     moves_water: bool,
     is_forcing: bool,
+    solver_type: TypeId,
     settings_type: TypeId,
     step_set: fn() -> InternedSystemSet,
     default_model: fn() -> AnyModel,
     contains: fn(&World) -> bool,
     capture: fn(&World) -> Option<AnyModel>,
     remove: fn(&mut World),
+    is_wired: fn(&App) -> bool,
     wire: fn(&mut App, InternedSystemSet),
     #[cfg(feature = "serialize")]
     pub(super) deserialize: super::any_model::Deserialize,
@@ -47,6 +49,7 @@ impl ModelEntry {
             writes: S::WRITES,
             moves_water: S::MOVES_WATER,
             is_forcing: S::IS_FORCING,
+            solver_type: TypeId::of::<S>(),
             settings_type: TypeId::of::<S::Settings>(),
             step_set: || S::step_set().intern(),
             default_model: || AnyModel::new::<S>(default()),
@@ -58,6 +61,7 @@ impl ModelEntry {
             remove: |world| {
                 world.remove_resource::<S::Settings>();
             },
+            is_wired: |app| app.is_plugin_added::<ModelPlugin<S>>(),
             wire: |app, set| {
                 app.register_type::<S::Settings>()
                     .add_plugins(ModelPlugin::<S>::new(set));
@@ -136,15 +140,20 @@ impl fmt::Debug for ModelEntry {
     }
 }
 
-/// Two entries are the same if they have the same settings type and name.
+/// Two entries are the same if they are of the same solver.
 impl PartialEq for ModelEntry {
     fn eq(&self, other: &Self) -> bool {
-        self.settings_type == other.settings_type && self.name == other.name
+        self.solver_type == other.solver_type
     }
 }
 
 /// The models of an app: a resource that [`ErosionPlugin`](crate::ErosionPlugin)
 /// inserts. The default has those of this crate, [`BUILT_IN`].
+///
+/// It is a list: what runs a model in an app is
+/// [`add_erosion_model`](AppErosionExt::add_erosion_model), or
+/// [`ErosionPlugin`](crate::ErosionPlugin) for those that are in the list before it is
+/// added.
 ///
 /// Without an app, for instance to read a scene file with a model of another crate:
 ///
@@ -185,10 +194,10 @@ impl ErosionModels {
         Ok(self)
     }
 
-    /// Adds a model. Returns whether it was not there yet.
-    fn add(&mut self, entry: ModelEntry) -> Result<bool, SettingsError> {
+    /// Adds a model, unless it is there already.
+    fn add(&mut self, entry: ModelEntry) -> Result<(), SettingsError> {
         if self.entries.contains(&entry) {
-            return Ok(false);
+            return Ok(());
         }
         let taken = |field: &'static str, reason| SettingsError {
             model: entry.name,
@@ -197,7 +206,10 @@ impl ErosionModels {
         };
         for other in &self.entries {
             if other.name == entry.name {
-                let reason = "another model of this app has the same name".into();
+                let reason = format!(
+                    "`{}` is already the name of another model, expected a unique name",
+                    entry.name
+                );
                 return Err(taken("NAME", reason));
             }
             if other.key == entry.key {
@@ -216,7 +228,7 @@ impl ErosionModels {
             }
         }
         self.entries.push(entry);
-        Ok(true)
+        Ok(())
     }
 
     /// All models, in the order in which those of the same
@@ -266,7 +278,8 @@ pub trait AppErosionExt {
     /// Adds a model of your own: from then on it is run while its settings are there
     /// as a resource, registered for reflection, saved and loaded, written to and
     /// read from scenes and presets, and switched like the models of this crate. A
-    /// model that is there already is not added again.
+    /// model that runs already is not added again; one that is only in the app's
+    /// [`ErosionModels`] runs from then on.
     ///
     /// When another model has the same name, key or settings type, nothing is added
     /// and an error is logged.
@@ -278,8 +291,7 @@ impl AppErosionExt for App {
         let entry = ModelEntry::of::<S>();
         let mut models = self.world_mut().get_resource_or_init::<ErosionModels>();
         match models.add(entry) {
-            Ok(true) => wire(self, &entry),
-            Ok(false) => {}
+            Ok(()) => wire(self, &entry),
             Err(error) => error!("model not added: {error}"),
         }
         self
@@ -287,11 +299,14 @@ impl AppErosionExt for App {
 }
 
 /// Runs a model in its set of the step, after the models of the same set that were
-/// added before.
+/// added before. One that runs already stays as it is.
 fn wire(app: &mut App, entry: &ModelEntry) {
+    if (entry.is_wired)(app) {
+        return;
+    }
     let set = (entry.step_set)();
     let models = app.world_mut().get_resource_or_init::<ErosionModels>();
-    let earlier = models.iter().take_while(|other| other.name != entry.name);
+    let earlier = models.iter().take_while(|other| *other != entry);
     let previous = earlier.filter(|other| (other.step_set)() == set).last();
     let previous = previous.map(|other| ModelSystems(other.name));
     let own = ModelSystems(entry.name);
@@ -306,10 +321,10 @@ fn wire(app: &mut App, entry: &ModelEntry) {
     (entry.wire)(app, own.intern());
 }
 
-/// Adds this crate's models to an app.
+/// Adds this crate's models to an app, and others that its list has already.
 pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
     app.init_resource::<ErosionModels>();
-    for entry in BUILT_IN {
+    for entry in ErosionModels::of(app.world()).iter() {
         wire(app, entry);
     }
     water::build(app, schedule);

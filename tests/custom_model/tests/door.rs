@@ -12,7 +12,7 @@ use bevy_erode::{
     terrain::{Grid, SettingsError},
 };
 use bevy_erode::{
-    models::ErosionModels,
+    models::{ErosionModels, ModelEntry},
     parallel::Workers,
     prelude::*,
     testing::{Conditions, check_contract},
@@ -32,6 +32,10 @@ fn frost() -> FrostShattering {
 fn hills() -> Terrain {
     let shape = Fbm::seeded(3).with_height(60.0);
     Terrain::generate(&shape, UVec2::new(96, 70), 2.0).expect("valid")
+}
+
+fn list_with_frost() -> ErosionModels {
+    ErosionModels::default().with::<FrostSolver>().expect("new")
 }
 
 /// An app that makes a step in each frame, of an eighth of a second.
@@ -183,6 +187,54 @@ fn it_can_be_added_before_the_crate_s_own_plugin() {
 }
 
 #[test]
+fn it_runs_where_a_list_of_models_was_inserted_before() {
+    let run = |prepare: fn(&mut App)| {
+        let mut app = App::new();
+        app.add_plugins(MinimalPlugins);
+        prepare(&mut app);
+        app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(
+            125,
+        )))
+        .insert_resource(ErosionPace::StepsPerTick(4))
+        .insert_resource(hills())
+        .insert_resource(frost());
+        frames(&mut app, 40);
+        hash(&app)
+    };
+    let expected = run(|app| {
+        app.add_plugins((ErosionPlugin::default(), FrostPlugin));
+    });
+    assert_ne!(expected, hills().state_hash(), "it has much to do");
+    let found = run(|app| {
+        app.insert_resource(list_with_frost())
+            .add_plugins((FrostPlugin, ErosionPlugin::default()));
+    });
+    assert_eq!(found, expected);
+    let found = run(|app| {
+        app.add_plugins(ErosionPlugin::default())
+            .insert_resource(list_with_frost())
+            .add_plugins(FrostPlugin)
+            .add_erosion_model::<FrostSolver>();
+    });
+    assert_eq!(found, expected);
+    // The list alone, before the plugin.
+    let found = run(|app| {
+        app.insert_resource(list_with_frost())
+            .add_plugins(ErosionPlugin::default());
+    });
+    assert_eq!(found, expected);
+    // A list that lacks it, after it was added: it is listed again and runs once.
+    let found = run(|app| {
+        app.add_plugins((ErosionPlugin::default(), FrostPlugin))
+            .insert_resource(ErosionModels::default())
+            .add_erosion_model::<FrostSolver>();
+        let models = app.world().resource::<ErosionModels>();
+        assert!(models.named("FrostShattering").is_some());
+    });
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn scenes_and_presets_can_have_it() {
     let text = "(
         terrain: (size: (16, 16)),
@@ -191,7 +243,7 @@ fn scenes_and_presets_can_have_it() {
             thermal: (),
         ),
     )";
-    let models = ErosionModels::default().with::<FrostSolver>().expect("new");
+    let models = list_with_frost();
     let scene = ErosionScene::from_ron_with("frost.scene.ron", text, &models).expect("valid");
     let settings = scene.models.get::<FrostShattering>().expect("there");
     assert_eq!(settings.rate, 0.01);
@@ -235,13 +287,14 @@ fn scenes_and_presets_can_have_it() {
     assert_eq!(world.resource::<FrostShattering>().rate, 0.01);
 }
 
-/// A water model that lets water stand.
-struct Pond(PondSettings);
+/// A water model that lets water stand. Those of different numbers are different
+/// solvers with the same name and settings.
+struct Pond<const NUMBER: u32 = 0>(PondSettings);
 
 #[derive(Resource, Reflect, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct PondSettings {}
 
-impl Solver for Pond {
+impl<const NUMBER: u32> Solver for Pond<NUMBER> {
     type Settings = PondSettings;
 
     const NAME: &'static str = "PondSettings";
@@ -272,6 +325,19 @@ impl Solver for Pond {
     }
 
     fn step_on(&mut self, _: Workers, _: &mut Terrain, _: f32) {}
+}
+
+#[test]
+fn another_solver_of_the_same_name_is_another_model() {
+    let (pond, other) = (ModelEntry::of::<Pond>(), ModelEntry::of::<Pond<1>>());
+    assert_eq!(pond, ModelEntry::of::<Pond<0>>());
+    assert_ne!(pond, other);
+    let models = ErosionModels::default().with::<Pond>().expect("new");
+    let again = models.clone().with::<Pond>().expect("there already");
+    assert_eq!(again.iter().count(), models.iter().count());
+    let error = models.with::<Pond<1>>().expect_err("the name is taken");
+    assert_eq!(error.field, "NAME");
+    assert!(error.reason.contains("`PondSettings`"), "{error}");
 }
 
 #[test]
