@@ -77,8 +77,9 @@ pub trait Solver: Sized + Send + Sync + 'static {
     /// Name of the settings type, such as `PipeModel`. Messages and saved states
     /// use it, so it has to be unique and must not change later.
     const NAME: &'static str;
-    /// Name in scenes, presets and on the command line, such as `shallow_water`: in
-    /// snake case, unique, and not to be changed later.
+    /// Name in scenes and presets, such as `shallow_water`: in snake case, unique, and
+    /// not to be changed later. The program `erode` uses it too, but knows only the
+    /// models of this crate, [`BUILT_IN`].
     const KEY: &'static str;
     /// Layers that a step depends on.
     const READS: &'static [Layer];
