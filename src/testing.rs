@@ -13,6 +13,10 @@
 //! # Ok::<(), String>(())
 //! ```
 
+mod limits;
+#[cfg(test)]
+mod tests;
+
 use crate::{
     models::{AnyModel, AnySolver, Solver},
     parallel::Workers,
@@ -62,6 +66,13 @@ impl Default for Conditions {
 
 /// Checks that a model with these settings keeps the promises of [`Solver`].
 ///
+/// Among them: settings outside the limits that their [`Setting`] declares are refused.
+/// Each described number is tried just below and just above its limits, infinite and as
+/// NaN; optional parts and variants that are not in `settings` are tried one at a time,
+/// as they start.
+///
+/// [`Setting`]: crate::settings::Setting
+///
 /// # Errors
 /// Says which promise was broken, and how.
 pub fn check_contract<S: Solver>(
@@ -91,6 +102,7 @@ struct Check<'a> {
 impl Check<'_> {
     fn run(&self) -> Result<(), String> {
         self.check_settings()?;
+        self.check_limits()?;
         let before = self.land()?;
         let mut terrain = before.clone();
         let start = TerrainCursor::at(&terrain);

@@ -67,7 +67,9 @@ use solver_state::{StateError, StateReader};
 /// - the result is the same, bit for bit, for any number of [`Workers`], and after
 ///   saving and loading;
 /// - any size of terrain from 1 × 1 cell and any length of step leave finite values
-///   and no negative thickness.
+///   and no negative thickness;
+/// - settings outside the limits that their [`Setting`](crate::settings::Setting)
+///   declares are refused with an error that names the field, and change nothing.
 ///
 /// [The guide](crate::guide::custom_models) has an example.
 pub trait Solver: Sized + Send + Sync + 'static {

@@ -45,9 +45,11 @@ mod check;
 mod list;
 #[cfg(test)]
 mod tests;
+mod wrong;
 
 pub use check::check;
 pub use list::{ListedSetting, list};
+pub(crate) use wrong::{other_variants, wrong_numbers};
 
 use bevy::{
     platform::sync::Arc,
