@@ -411,6 +411,11 @@ impl Terrain {
         self.window.moved
     }
 
+    /// How often the terrain's window has moved, also there and back.
+    pub(crate) fn shift_count(&self) -> u64 {
+        self.window.moves
+    }
+
     /// Every volume of rock and water, in m³.
     pub fn ledger(&self) -> Ledger {
         let mut ledger = self.account;

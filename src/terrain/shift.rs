@@ -18,6 +18,8 @@ pub(super) struct Window {
     start: Vec3,
     /// How far it has moved since, along x and z. units: tiles
     pub moved: IVec2,
+    /// How often it has moved, also there and back.
+    pub moves: u64,
 }
 
 impl Window {
@@ -26,6 +28,7 @@ impl Window {
         Self {
             start: origin,
             moved: IVec2::ZERO,
+            moves: 0,
         }
     }
 
@@ -38,6 +41,12 @@ impl Window {
         // The height does not move, to the last bit.
         Vec3::new(at.x as f32, self.start.y, at.z as f32)
     }
+}
+
+/// Whether a window may be so many tiles from where it began.
+fn is_near(tiles: &IVec2) -> bool {
+    let most = IVec2::splat(MAX_SHIFT);
+    tiles.cmpge(-most).all() && tiles.cmple(most).all()
 }
 
 /// All layers of one cell, in their [units](Layer). None of it, unless said.
@@ -223,15 +232,12 @@ impl Terrain {
         if too_small(by.x, size.x) || too_small(by.y, size.y) {
             return Err(wrong("along a shifted axis it must have at least 64 cells"));
         }
-        let is_near = |tiles: &IVec2| {
-            let most = IVec2::splat(MAX_SHIFT);
-            tiles.cmpge(-most).all() && tiles.cmple(most).all()
-        };
         let moved = (self.window.moved.checked_add(by))
             .filter(|moved| is_near(moved) && is_near(&by))
             .ok_or_else(|| wrong("it would be more than 2^24 tiles from where it began"))?;
         let window = Window {
             moved,
+            moves: self.window.moves + 1,
             ..self.window
         };
         let grid = self.grid.with_origin(window.origin(self.cell_size()))?;

@@ -449,3 +449,47 @@ fn a_long_stroke_is_one_among_single_edits() {
     }
     assert_eq!(history.undo_count(), 41);
 }
+
+#[test]
+fn a_shift_empties_the_history_even_there_and_back() {
+    // An edit in a tile that leaves, and one in a tile that stays.
+    let (leaves, stays) = (Vec3::new(-96.0, 0.0, -96.0), Vec3::new(0.0, 0.0, -96.0));
+    let edited = |at: Vec3| {
+        let mut terrain = Terrain::flat(UVec2::splat(256), 1.0).expect("valid");
+        let mut history = TerrainHistory::default();
+        let edit = TerrainEdit::raise(at, Brush::circle(8.0)).with_strength(2.0);
+        history.apply(&edit, &mut terrain).expect("valid");
+        history.apply(&edit, &mut terrain).expect("valid");
+        assert!(history.undo(&mut terrain));
+        assert_eq!((history.undo_count(), history.redo_count()), (1, 1));
+        (terrain, history)
+    };
+    for at in [leaves, stays] {
+        for shifts in [vec![IVec2::X], vec![IVec2::X, IVec2::NEG_X]] {
+            let (mut terrain, mut history) = edited(at);
+            for by in &shifts {
+                terrain.shift_tiles(*by, |new| new.edge).expect("valid");
+            }
+            let hash = terrain.state_hash();
+            assert!(!history.undo(&mut terrain), "{at} {shifts:?}");
+            assert!(!history.redo(&mut terrain), "{at} {shifts:?}");
+            assert_eq!((history.undo_count(), history.redo_count()), (0, 0));
+            assert_eq!(terrain.state_hash(), hash, "{at} {shifts:?}");
+            // It goes on from there.
+            let edit = TerrainEdit::raise(stays, Brush::circle(8.0));
+            history.apply(&edit, &mut terrain).expect("valid");
+            assert!(history.undo(&mut terrain));
+            assert_eq!(terrain.state_hash(), hash);
+        }
+        // What does not move keeps it.
+        let (mut terrain, mut history) = edited(at);
+        terrain
+            .shift_tiles(IVec2::ZERO, |new| new.edge)
+            .expect("valid");
+        terrain
+            .shift_tiles(IVec2::splat(i32::MAX), |new| new.edge)
+            .expect_err("too far");
+        assert!(history.redo(&mut terrain));
+        assert_eq!(history.undo_count(), 2);
+    }
+}

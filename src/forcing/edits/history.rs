@@ -23,8 +23,8 @@ const STROKES_AT_ONCE: usize = 16;
 #[derive(Resource, Debug)]
 pub struct TerrainHistory {
     limit: usize,
-    /// The terrain that it belongs to, if any.
-    cursor: Option<TerrainCursor>,
+    /// The terrain that it belongs to, if any, and how often that had been shifted.
+    terrain: Option<(TerrainCursor, u64)>,
     done: VecDeque<Entry>,
     undone: Vec<Entry>,
     /// Strokes that were too large to keep and may go on: half a stroke must
@@ -202,7 +202,7 @@ impl TerrainHistory {
     pub fn with_limit(bytes: usize) -> Self {
         Self {
             limit: bytes,
-            cursor: None,
+            terrain: None,
             done: VecDeque::new(),
             undone: Vec::new(),
             dropped: VecDeque::new(),
@@ -359,14 +359,18 @@ impl TerrainHistory {
     }
 
     /// Sets the terrain that the history belongs to. It is emptied if that changes or
-    /// was shifted: what it holds is of fixed cells.
+    /// was shifted: what it holds is of fixed cells. A window that came back where it
+    /// was has other cells at its edge.
     pub(super) fn set_terrain(&mut self, terrain: Option<&Terrain>) {
-        let is_same = match (self.cursor, terrain) {
-            (Some(cursor), Some(terrain)) => cursor.is_at(terrain),
+        let is_same = match (self.terrain, terrain) {
+            (Some((cursor, shifts)), Some(terrain)) => {
+                cursor.is_of(terrain) && shifts == terrain.shift_count()
+            }
             (own, other) => own.is_none() && other.is_none(),
         };
         if !is_same {
-            self.cursor = terrain.map(TerrainCursor::at);
+            self.terrain =
+                terrain.map(|terrain| (TerrainCursor::at(terrain), terrain.shift_count()));
             self.clear();
         }
     }
