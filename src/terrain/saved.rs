@@ -6,7 +6,7 @@ use super::{
     TerrainError, TerrainId, check_layer, raycast::HeightBounds, shift::Window,
     tiles::TileRevisions,
 };
-use bevy::math::UVec2;
+use bevy::math::{IVec2, UVec2, Vec3};
 
 /// Largest low part of a two-float sum, in size: less than the last place of the
 /// largest thickness or elevation. units: m
@@ -18,6 +18,10 @@ const MAX_STREAM: f32 = 1e9;
 #[derive(Clone, Debug)]
 pub(crate) struct TerrainParts {
     pub grid: Grid,
+    /// The grid's origin before the window first moved. units: m
+    pub window_start: Vec3,
+    /// How far the window has moved since. units: tiles
+    pub window_moved: IVec2,
     pub borders: Borders,
     pub datum: f32,
     pub account: Ledger,
@@ -56,6 +60,14 @@ impl TerrainParts {
         })
     }
 
+    /// The window, if it lies where the grid does.
+    fn window(&self) -> Result<Window, TerrainError> {
+        let window = Window::restored(self.window_start, self.window_moved, &self.grid);
+        window.ok_or(TerrainError::Saved(
+            "the origin must be where the window began, moved by whole tiles",
+        ))
+    }
+
     /// How many tiles each of the [`Terrain::tile_revisions`] has.
     pub fn tiles(&self) -> usize {
         self.grid.tiles().element_product() as usize
@@ -66,6 +78,8 @@ impl Terrain {
     pub(crate) fn parts(&self) -> TerrainParts {
         TerrainParts {
             grid: self.grid,
+            window_start: self.window.start,
+            window_moved: self.window.moved,
             borders: self.borders,
             datum: self.datum,
             account: self.account,
@@ -149,7 +163,7 @@ impl Terrain {
                 .collect(),
             stream_revision: 0,
             borders,
-            window: Window::at(grid.origin()),
+            window: parts.window()?,
             datum: parts.datum,
             tiles: restored(parts.revisions[0], tiles)?,
             bounds: HeightBounds::new(&grid),
@@ -170,6 +184,7 @@ impl Terrain {
 /// Checks everything that comes from a file but the revisions.
 fn check(parts: &TerrainParts, planes: &[&[f32]]) -> Result<(), TerrainError> {
     parts.borders.check()?;
+    parts.window()?;
     if !(-1e9..=1e9).contains(&parts.datum) {
         return Err(TerrainError::Saved("datum must be within ±1e9 m"));
     }

@@ -15,7 +15,7 @@ const MAX_SHIFT: i32 = 1 << 24;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     /// The grid's origin before it first moved. units: m
-    start: Vec3,
+    pub start: Vec3,
     /// How far it has moved since, along x and z. units: tiles
     pub moved: IVec2,
     /// How often it has moved, also there and back.
@@ -30,6 +30,21 @@ impl Window {
             moved: IVec2::ZERO,
             moves: 0,
         }
+    }
+
+    /// The window of a grid that began elsewhere; none if it cannot lie where the grid
+    /// does.
+    #[cfg(feature = "io")]
+    pub fn restored(start: Vec3, moved: IVec2, grid: &Grid) -> Option<Self> {
+        let window = Self {
+            start,
+            moved,
+            moves: 0,
+        };
+        let fits = start.is_finite()
+            && is_near(&moved)
+            && window.origin(grid.cell_size()) == grid.origin();
+        fits.then_some(window)
     }
 
     /// The origin of a grid in this window. Counted from the start, so that

@@ -20,6 +20,9 @@ pub(super) struct Header {
     pub size: (u32, u32),
     pub cell_size: f32,
     pub origin: (f32, f32, f32),
+    /// Not in files of terrains that were never shifted, nor in older ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<WindowHeader>,
     pub borders: Borders,
     pub datum: f32,
     pub account: Ledger,
@@ -42,6 +45,16 @@ pub(super) struct Header {
     /// Not in files written before there were rivers.
     #[serde(default)]
     pub rivers: Vec<RiverHeader>,
+}
+
+/// Where the window of a shifted terrain began.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WindowHeader {
+    /// The origin before the first shift. units: m
+    pub start: (f32, f32, f32),
+    /// How far it has moved since, along x and z. units: tiles
+    pub moved: (i32, i32),
 }
 
 /// `Time<Erosion>`.
@@ -158,8 +171,14 @@ impl Header {
             return Err(SaveError::Damaged("the ledger is not finite"));
         }
         let streams = self.streams.iter();
+        let (window_start, window_moved) = match self.window {
+            Some(window) => (window.start, window.moved),
+            None => (self.origin, (0, 0)),
+        };
         let parts = TerrainParts {
             grid: grid.with_origin(self.origin.into())?,
+            window_start: window_start.into(),
+            window_moved: window_moved.into(),
             borders: self.borders,
             datum: self.datum,
             account: self.account,

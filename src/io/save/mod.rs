@@ -20,8 +20,9 @@ use crate::{
     schedule::ErosionPace,
     terrain::Terrain,
 };
+use bevy::math::IVec2;
 use container::{BodyReader, BodyWriter};
-use header::{Clock, Header, ModelHeader, SettingsHeader, StreamHeader};
+use header::{Clock, Header, ModelHeader, SettingsHeader, StreamHeader, WindowHeader};
 use rivers::SavedRiver;
 use std::{
     io::{self, Write},
@@ -296,6 +297,10 @@ impl SavedState {
             size: parts.grid.size().into(),
             cell_size: parts.grid.cell_size(),
             origin: origin.into(),
+            window: (parts.window_moved != IVec2::ZERO).then(|| WindowHeader {
+                start: parts.window_start.into(),
+                moved: parts.window_moved.into(),
+            }),
             borders: parts.borders,
             datum: parts.datum,
             account: parts.account,

@@ -322,3 +322,75 @@ fn a_stream_beyond_the_land() {
         );
     }
 }
+
+/// Cells whose side is no sum of few powers of two, far from the world's origin: their
+/// places round.
+fn shifting_land() -> Terrain {
+    Terrain::flat(UVec2::splat(64), 0.3)
+        .and_then(|land| land.with_origin(Vec3::new(1000.1, 7.0, -0.7)))
+        .expect("valid")
+}
+
+fn bits(terrain: &Terrain) -> [u32; 3] {
+    terrain.grid().origin().to_array().map(f32::to_bits)
+}
+
+fn shift(terrain: &mut Terrain, by: IVec2) {
+    terrain.shift_tiles(by, |new| new.edge).expect("valid");
+}
+
+#[test]
+fn a_shifted_window_goes_on_from_where_it_began() {
+    let mut terrain = shifting_land();
+    let mut moved_otherwise = 0;
+    for _ in 0..10 {
+        shift(&mut terrain, IVec2::new(1, -1));
+        let bytes = SavedState::of(&terrain).and_then(|state| state.to_bytes());
+        let mut loaded = SavedState::from_bytes(&bytes.expect("writable"))
+            .expect("readable")
+            .into_terrain();
+        assert_eq!(bits(&loaded), bits(&terrain));
+        // A window that began where it is now.
+        let mut begun = loaded.clone().with_origin(loaded.grid().origin());
+        let begun = begun.as_mut().expect("finite");
+        let mut next = terrain.clone();
+        for land in [&mut next, &mut loaded, begun] {
+            shift(land, IVec2::new(1, -1));
+        }
+        assert_eq!(bits(&loaded), bits(&next));
+        moved_otherwise += u32::from(bits(begun) != bits(&next));
+    }
+    assert!(moved_otherwise > 0, "places have to round for this test");
+}
+
+#[test]
+fn a_window_is_saved_only_where_it_was_shifted_and_must_fit() {
+    let saved = |terrain: &Terrain| {
+        let bytes = SavedState::of(terrain).and_then(|state| state.to_bytes());
+        unpack(&bytes.expect("writable"))
+    };
+    let mut terrain = shifting_land();
+    // As in older files, which say nothing about it.
+    assert!(!saved(&terrain).0.contains("window:"));
+    shift(&mut terrain, IVec2::new(3, 0));
+    let (header, body) = saved(&terrain);
+    let kept = "window:Some((start:(1000.1,7.0,-0.7),moved:(3,0)))";
+    assert!(header.contains(kept), "{header}");
+    let error = |window: &str| {
+        let header = header.replace(kept, window);
+        SavedState::from_bytes(&pack(&header, &body)).expect_err(window)
+    };
+    for window in [
+        "window:Some((start:(1000.1,7.0,-0.7),moved:(2,0)))",
+        "window:Some((start:(1000.1,8.0,-0.7),moved:(3,0)))",
+        "window:Some((start:(NaN,7.0,-0.7),moved:(3,0)))",
+        "window:Some((start:(1000.1,7.0,-0.7),moved:(2147483647,0)))",
+    ] {
+        let error = error(window).to_string();
+        assert!(error.contains("where the window began"), "{error}");
+    }
+    // Without it, the window begins where it is.
+    let header = header.replace(&format!("{kept},"), "");
+    let loaded = SavedState::from_bytes(&pack(&header, &body)).expect("as older files");
+    assert_eq!(bits(loaded.terrain()), bits(&terrain));
+}
