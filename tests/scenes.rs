@@ -9,7 +9,7 @@ use bevy_erode::{
     bake::{BakeModel, BakeProgress},
     models::lava::LavaSolver,
     models::pipe::PipeSolver,
-    scene::{SceneCamera, SceneEntity, SceneError},
+    scene::{ErosionPreset, SceneCamera, SceneEntity, SceneError},
 };
 use std::{fs, path::PathBuf, time::Duration};
 
@@ -588,4 +588,40 @@ fn the_volcano_builds_land_in_the_sea() {
     });
     let risen = risen.count();
     assert!(risen > 10, "{risen} cells of new land");
+}
+
+#[test]
+fn of_several_water_models_the_one_that_runs_is_captured() {
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, ErosionPlugin::default()))
+        .insert_resource(Terrain::flat(UVec2::splat(16), 1.0).expect("valid"))
+        .insert_resource(ShallowWater::default())
+        .insert_resource(Thermal::default());
+    app.update();
+    // Not the first in the table; it comes second, and will be removed.
+    app.insert_resource(PipeModel::default());
+    let preset = ErosionPreset::capture(app.world_mut());
+    assert!(preset.models.get::<ShallowWater>().is_some());
+    assert!(preset.models.get::<PipeModel>().is_none());
+    assert!(preset.models.get::<Thermal>().is_some());
+    let text = preset.to_ron().expect("writable");
+    assert_eq!(ErosionPreset::from_ron("again", &text), Ok(preset));
+    let saved = SavedState::capture(app.world_mut()).expect("writable");
+    let names: Vec<&str> = saved.model_names().collect();
+    assert_eq!(names, ["ShallowWater", "Thermal"]);
+    // As the next frame has it.
+    app.update();
+    assert!(app.world().contains_resource::<ShallowWater>());
+    assert!(!app.world().contains_resource::<PipeModel>());
+
+    // In a world where none runs yet, the first in the table.
+    let mut world = World::new();
+    world.insert_resource(Terrain::flat(UVec2::splat(16), 1.0).expect("valid"));
+    world.insert_resource(ShallowWater::default());
+    world.insert_resource(PipeModel::default());
+    let preset = ErosionPreset::capture(&mut world);
+    assert!(preset.models.get::<PipeModel>().is_some());
+    assert!(preset.models.get::<ShallowWater>().is_none());
+    let saved = SavedState::capture(&mut world).expect("writable");
+    assert_eq!(saved.model_names().collect::<Vec<_>>(), ["PipeModel"]);
 }

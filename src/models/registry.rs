@@ -237,6 +237,10 @@ impl ErosionModels {
         self.entries.iter()
     }
 
+    pub(super) fn as_slice(&self) -> &[ModelEntry] {
+        &self.entries
+    }
+
     /// The model of this [name](ModelEntry::name).
     pub fn named(&self, name: &str) -> Option<&ModelEntry> {
         self.iter().find(|entry| entry.name == name)

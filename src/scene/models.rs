@@ -1,7 +1,7 @@
 //! The models of a scene, of this crate and of others.
 
 use super::error::FieldError;
-use crate::models::{AnyModel, ErosionModels, ModelEntry, Solver};
+use crate::models::{AnyModel, ErosionModels, ModelEntry, Solver, water::kept_models};
 use bevy::prelude::*;
 use core::{cell::RefCell, fmt};
 use serde::{
@@ -92,8 +92,9 @@ impl SceneModels {
 
     /// The models of a world, without weather.
     pub(super) fn of(world: &World) -> Self {
-        let models = ErosionModels::of(world);
-        let models = models.iter().filter(|entry| !entry.is_forcing());
+        let models = kept_models(world)
+            .into_iter()
+            .filter(|entry| !entry.is_forcing());
         Self(models.filter_map(|entry| entry.capture(world)).collect())
     }
 

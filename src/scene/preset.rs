@@ -44,7 +44,8 @@ pub struct ErosionPreset {
 }
 
 impl ErosionPreset {
-    /// Models, weather, sources, sinks and vents of a world as they are.
+    /// Models, weather, sources, sinks and vents of a world as they are. Of several
+    /// water models, it has the one that runs: the next frame removes the others.
     pub fn capture(world: &mut World) -> Self {
         Self {
             title: String::new(),

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     forcing::{LavaSource, WaterSink, WaterSource},
-    models::{ErosionModels, meander::Rivers},
+    models::{ErosionModels, meander::Rivers, water::kept_models},
     scene::points::{capture_points, restore_points},
     schedule::{Erosion, ErosionPace},
     terrain::Terrain,
@@ -35,7 +35,8 @@ impl SavedState {
     /// world stays as it is.
     ///
     /// A river whose entity is gone, or no longer has its components, is written
-    /// back into the saved terrain's layers, as the next frame would do.
+    /// back into the saved terrain's layers, as the next frame would do. Of several
+    /// water models, the one that runs is saved: the next frame removes the others.
     ///
     /// Edits that wait for a later step are not part of it: send them again. Nor
     /// are the history of edits and the [masks](crate::masks): after a load wear
@@ -72,7 +73,7 @@ impl SavedState {
         let terrain = terrain.ok_or(SaveError::NoTerrain)?;
         terrain.check_saved()?;
         let mut models = Vec::new();
-        for entry in ErosionModels::of(world).iter() {
+        for entry in kept_models(world) {
             models.extend((entry.files.capture)(world, terrain)?);
         }
         let running = world.get_resource::<Rivers>();
