@@ -69,7 +69,7 @@ pub enum ErosionStepSystems {
 pub enum ErosionPace {
     /// As many steps as erosion time asks for, until this many milliseconds are
     /// used up (but at least one). When that is too few, erosion time slows down
-    /// and [`ErosionDiagnostics::BEHIND`] says so. units: ms
+    /// and [`ErosionDiagnostics::TIME_LOST`] says so. units: ms
     Budget(f32),
     /// Exactly so many steps each time (4096 at most), whatever they take. With
     /// `FixedUpdate` as the plugin's schedule a whole run replays bit by bit.
@@ -262,7 +262,7 @@ impl ErosionDiagnostics {
     pub const MASS_DRIFT: DiagnosticPath = DiagnosticPath::const_new("erosion/mass_drift");
     /// Erosion time given up in the frame, because the budget was used up or a
     /// model would have needed too many parts of a step. units: s
-    pub const BEHIND: DiagnosticPath = DiagnosticPath::const_new("erosion/behind");
+    pub const TIME_LOST: DiagnosticPath = DiagnosticPath::const_new("erosion/time_lost");
 }
 
 /// Steps that a frame may take at most, however large its budget: a long
@@ -282,7 +282,7 @@ pub(crate) struct LastRun {
     pub mixes_moments: bool,
     steps: u32,
     took: Duration,
-    behind: Duration,
+    time_lost: Duration,
     /// What of the terrain was published.
     published: TerrainCursor,
     drift_measured_at: u64,
@@ -300,7 +300,7 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
         .register_diagnostic(Diagnostic::new(ErosionDiagnostics::STEPS))
         .register_diagnostic(Diagnostic::new(ErosionDiagnostics::DIRTY_TILES))
         .register_diagnostic(Diagnostic::new(ErosionDiagnostics::MASS_DRIFT))
-        .register_diagnostic(Diagnostic::new(ErosionDiagnostics::BEHIND).with_suffix("s"))
+        .register_diagnostic(Diagnostic::new(ErosionDiagnostics::TIME_LOST).with_suffix("s"))
         .init_schedule(ErosionStep)
         // Models take turns on the terrain, each spreading its own work: a
         // parallel executor would only cost.
@@ -401,20 +401,20 @@ fn advance_erosion(world: &mut World) {
         *waiting = waiting.saturating_add(requested - one_by_one);
     }
     // What was not reached otherwise is given up: erosion slows, the game does not.
-    let mut behind = Duration::ZERO;
+    let mut time_lost = Duration::ZERO;
     if !due.is_zero() && present {
         let whole = due.as_nanos() / step_size.as_nanos().max(1);
         let remainder = due.as_nanos() % step_size.as_nanos().max(1);
         time.context_mut().overstep = Duration::from_nanos(remainder as u64);
         let missed = whole.saturating_sub(u128::from(ran - one_by_one)) as f64;
-        behind = step_size.mul_f64(missed.min(1e6));
+        time_lost = step_size.mul_f64(missed.min(1e6));
     }
     let mut last = world.resource_mut::<LastRun>();
     let lost = core::mem::take(&mut last.lost_by_models).clamp(0.0, 1e6);
-    behind += Duration::from_secs_f32(lost);
+    time_lost += Duration::from_secs_f32(lost);
     last.steps = ran;
     last.took = took;
-    last.behind = behind;
+    last.time_lost = time_lost;
 }
 
 /// Lets the device that runs the models know that another step begins.
@@ -433,7 +433,9 @@ fn publish_changes(
     mut diagnostics: Diagnostics,
 ) {
     diagnostics.add_measurement(&ErosionDiagnostics::STEPS, || f64::from(last.steps));
-    diagnostics.add_measurement(&ErosionDiagnostics::BEHIND, || last.behind.as_secs_f64());
+    diagnostics.add_measurement(&ErosionDiagnostics::TIME_LOST, || {
+        last.time_lost.as_secs_f64()
+    });
     if last.steps > 0 {
         diagnostics.add_measurement(&ErosionDiagnostics::STEP_MS, || {
             last.took.as_secs_f64() * 1000.0 / f64::from(last.steps)

@@ -21,7 +21,7 @@ pub fn terrain_is_drawn(world: &World) -> bool {
     let drawn = world.get_resource::<TerrainViewState>();
     let terrain = world.get_resource::<Terrain>();
     let backend = world.get_resource::<ErosionBackendStatus>();
-    let is_known = backend.is_none_or(|status| !status.mirror_is_behind);
+    let is_known = backend.is_none_or(|status| !status.readback_pending);
     let is_drawn = drawn
         .zip(terrain)
         .is_some_and(|(drawn, terrain)| drawn.is_settled(terrain));

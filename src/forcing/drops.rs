@@ -165,30 +165,30 @@ impl Drops {
 
     /// Writes what the next drops depend on.
     pub fn save_state(&self, writer: &mut StateWriter) {
-        writer.real(self.owed);
-        writer.count(self.fallen);
+        writer.write_real(self.owed);
+        writer.write_count(self.fallen);
         let Some(recent) = &self.recent else {
             return;
         };
         for drop in &recent.drops {
             // A drop's number, counted from one; zero stands for no drop.
             let (number, place) = drop.map_or((0, Vec2::ZERO), |(n, place)| (n + 1, place));
-            writer.count(number);
-            writer.words([place.x.to_bits(), place.y.to_bits()]);
+            writer.write_count(number);
+            writer.write_words([place.x.to_bits(), place.y.to_bits()]);
         }
     }
 
     /// Reads what [`save_state`](Self::save_state) wrote.
     pub fn load_state(&mut self, reader: &mut StateReader) -> Result<(), StateError> {
         // No step leaves over more than the greatest depth on every cell of a land.
-        self.owed = reader.real_in(-1e20..=1e20, "rain left over, in metres times cells,")?;
-        self.fallen = reader.count()?;
+        self.owed = reader.read_real_in(-1e20..=1e20, "rain left over, in metres times cells,")?;
+        self.fallen = reader.read_count()?;
         let Some(recent) = &mut self.recent else {
             return Ok(());
         };
         for drop in &mut recent.drops {
-            let number = reader.count()?;
-            let place = reader.floats(2)?;
+            let number = reader.read_count()?;
+            let place = reader.read_floats(2)?;
             // A later drop than the last would count backwards.
             reader.ensure(
                 number <= self.fallen,

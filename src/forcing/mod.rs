@@ -30,7 +30,7 @@ use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ForcingSystems {
     /// [`WaterSource`]s pour, then [`WaterSink`]s take, then [`LavaSource`]s pour.
-    Springs,
+    SourcesAndSinks,
     /// [`Rain`] falls.
     Rain,
     /// [`Evaporation`] takes.
@@ -54,7 +54,7 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
         .configure_sets(
             ErosionStep,
             (
-                ForcingSystems::Springs,
+                ForcingSystems::SourcesAndSinks,
                 ForcingSystems::Rain,
                 ForcingSystems::Evaporation,
             )
@@ -63,7 +63,7 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
         )
         .add_systems(
             ErosionStep,
-            springs::run_springs.in_set(ForcingSystems::Springs),
+            springs::run_springs.in_set(ForcingSystems::SourcesAndSinks),
         );
 }
 

@@ -81,11 +81,11 @@ impl Calendar {
     }
 
     pub fn save_state(&self, writer: &mut StateWriter) {
-        writer.real(self.elapsed);
+        writer.write_real(self.elapsed);
     }
 
     pub fn load_state(reader: &mut StateReader) -> Result<Self, StateError> {
-        let elapsed = reader.real_in(0.0..=f64::MAX, "the elapsed time, in seconds,")?;
+        let elapsed = reader.read_real_in(0.0..=f64::MAX, "the elapsed time, in seconds,")?;
         Ok(Self { elapsed })
     }
 }

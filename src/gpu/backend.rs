@@ -37,7 +37,7 @@ pub struct ErosionBackendStatus {
     /// streams.
     pub on_host: Vec<String>,
     /// Whether something that happened on the GPU is not in the terrain yet.
-    pub mirror_is_behind: bool,
+    pub readback_pending: bool,
 }
 
 /// The models moved from one backend to the other.
@@ -297,8 +297,8 @@ pub(super) fn send(
     readback.tiles.append(&mut tiles.0);
     request_readback(control, &terrain, &mut readback);
     let behind = control.is_behind();
-    if status.mirror_is_behind != behind {
-        status.mirror_is_behind = behind;
+    if status.readback_pending != behind {
+        status.readback_pending = behind;
     }
 }
 

@@ -36,22 +36,22 @@ impl StateWriter {
     }
 
     /// Writes a whole number.
-    pub fn count(&mut self, value: u64) {
+    pub fn write_count(&mut self, value: u64) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
     /// Writes a real number, exactly.
-    pub fn real(&mut self, value: f64) {
-        self.count(value.to_bits());
+    pub fn write_real(&mut self, value: f64) {
+        self.write_count(value.to_bits());
     }
 
     /// Writes a flag.
-    pub fn flag(&mut self, value: bool) {
-        self.count(value.into());
+    pub fn write_flag(&mut self, value: bool) {
+        self.write_count(value.into());
     }
 
     /// Writes words, for instance the bits of `f32`.
-    pub fn words(&mut self, words: impl IntoIterator<Item = u32>) {
+    pub fn write_words(&mut self, words: impl IntoIterator<Item = u32>) {
         let words = words.into_iter();
         self.bytes.reserve(4 * words.size_hint().0);
         for word in words {
@@ -60,8 +60,8 @@ impl StateWriter {
     }
 
     /// Writes a plane of numbers, exactly.
-    pub fn floats(&mut self, values: &[f32]) {
-        self.words(values.iter().map(|value| value.to_bits()));
+    pub fn write_floats(&mut self, values: &[f32]) {
+        self.write_words(values.iter().map(|value| value.to_bits()));
     }
 }
 
@@ -125,7 +125,7 @@ impl<'a> StateReader<'a> {
     ///
     /// # Errors
     /// When there is none, or one that is too large to go on counting.
-    pub fn count(&mut self) -> Result<u64, StateError> {
+    pub fn read_count(&mut self) -> Result<u64, StateError> {
         let value = u64::from_le_bytes(self.take::<8>()?);
         self.ensure(value <= MAX_COUNT, "a count is too large")?;
         Ok(value)
@@ -135,7 +135,7 @@ impl<'a> StateReader<'a> {
     ///
     /// # Errors
     /// When there is none, or one that is not finite.
-    pub fn real(&mut self) -> Result<f64, StateError> {
+    pub fn read_real(&mut self) -> Result<f64, StateError> {
         let value = f64::from_le_bytes(self.take::<8>()?);
         self.ensure(value.is_finite(), "a number is not finite")?;
         Ok(value)
@@ -145,12 +145,12 @@ impl<'a> StateReader<'a> {
     ///
     /// # Errors
     /// When there is no number left, or it is out of the range.
-    pub fn real_in(
+    pub fn read_real_in(
         &mut self,
         range: RangeInclusive<f64>,
         what: &'static str,
     ) -> Result<f64, StateError> {
-        let value = self.real()?;
+        let value = self.read_real()?;
         if range.contains(&value) {
             return Ok(value);
         }
@@ -162,8 +162,8 @@ impl<'a> StateReader<'a> {
     ///
     /// # Errors
     /// When there is nothing, or a number that is neither 0 nor 1.
-    pub fn flag(&mut self) -> Result<bool, StateError> {
-        let value = self.count()?;
+    pub fn read_flag(&mut self) -> Result<bool, StateError> {
+        let value = self.read_count()?;
         self.ensure(value <= 1, "a flag is neither 0 nor 1")?;
         Ok(value == 1)
     }
@@ -172,7 +172,10 @@ impl<'a> StateReader<'a> {
     ///
     /// # Errors
     /// When there are fewer.
-    pub fn words(&mut self, count: usize) -> Result<impl Iterator<Item = u32> + 'a, StateError> {
+    pub fn read_words(
+        &mut self,
+        count: usize,
+    ) -> Result<impl Iterator<Item = u32> + 'a, StateError> {
         let length = count.saturating_mul(4);
         let Some((words, rest)) = self.bytes.split_at_checked(length) else {
             return Err(self.error("the state ends too early"));
@@ -186,8 +189,8 @@ impl<'a> StateReader<'a> {
     ///
     /// # Errors
     /// When there are fewer, or one is not finite.
-    pub fn floats(&mut self, count: usize) -> Result<Vec<f32>, StateError> {
-        let values: Vec<f32> = self.words(count)?.map(f32::from_bits).collect();
+    pub fn read_floats(&mut self, count: usize) -> Result<Vec<f32>, StateError> {
+        let values: Vec<f32> = self.read_words(count)?.map(f32::from_bits).collect();
         let finite = values.iter().all(|value| value.is_finite());
         self.ensure(finite, "a number is not finite")?;
         Ok(values)

@@ -85,11 +85,15 @@ fn show_pace(ui: &mut Ui, world: &mut World) {
     }
     let diagnostics = world.get_resource::<DiagnosticsStore>();
     let value = |path| diagnostics.and_then(|store| store.get(path)?.smoothed());
-    if let (Some(ms), Some(behind)) = (
+    if let (Some(ms), Some(time_lost)) = (
         value(&ErosionDiagnostics::STEP_MS),
-        value(&ErosionDiagnostics::BEHIND),
+        value(&ErosionDiagnostics::TIME_LOST),
     ) {
-        let slow = if behind > 1e-3 { ", slowed down" } else { "" };
+        let slow = if time_lost > 1e-3 {
+            ", slowed down"
+        } else {
+            ""
+        };
         ui.label(format!("{ms:.2} ms per step{slow}"));
     }
 }

@@ -87,7 +87,7 @@ fn steps_without_an_answer_count_as_age() {
     app.insert_resource(PipeModel::default());
     read(&mut app);
     until(&mut app, "nothing is on its way", |world| {
-        !world.resource::<ErosionBackendStatus>().mirror_is_behind
+        !world.resource::<ErosionBackendStatus>().readback_pending
     });
     let mut state = bevy::ecs::system::SystemState::<TerrainQuery>::new(app.world_mut());
     let mut ages = |app: &App| {
@@ -138,7 +138,7 @@ fn a_save_is_of_one_moment() {
         .insert_resource(Rain::mm_per_hour(1000.0));
     read(&mut app);
     until(&mut app, "nothing is on its way", |world| {
-        !world.resource::<ErosionBackendStatus>().mirror_is_behind
+        !world.resource::<ErosionBackendStatus>().readback_pending
     });
     step(&mut app, 20);
     let error = SavedState::capture(app.world_mut()).expect_err("the GPU is ahead");

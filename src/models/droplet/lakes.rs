@@ -203,13 +203,13 @@ impl Lakes {
     /// Writes the lakes: they were found on an earlier ground, so they cannot be found
     /// again.
     pub fn save_state(&self, writer: &mut StateWriter) {
-        writer.count(self.factor as u64);
-        writer.floats(&self.lowest.iter().map(|low| low.0).collect::<Vec<_>>());
+        writer.write_count(self.factor as u64);
+        writer.write_floats(&self.lowest.iter().map(|low| low.0).collect::<Vec<_>>());
         let places = self.lowest.iter().map(|low| low.1);
-        writer.words(places.flat_map(|place| [place.x.to_bits(), place.y.to_bits()]));
-        writer.words(self.level.iter().map(|level| level.to_bits()));
-        writer.words(self.receiver.iter().copied());
-        writer.words(self.sill.iter().copied());
+        writer.write_words(places.flat_map(|place| [place.x.to_bits(), place.y.to_bits()]));
+        writer.write_words(self.level.iter().map(|level| level.to_bits()));
+        writer.write_words(self.receiver.iter().copied());
+        writer.write_words(self.sill.iter().copied());
     }
 
     /// Reads lakes of a `width` × `height` ground that
@@ -218,7 +218,7 @@ impl Lakes {
         reader: &mut StateReader,
         (width, height): (usize, usize),
     ) -> Result<Self, StateError> {
-        let factor = reader.count()? as usize;
+        let factor = reader.read_count()? as usize;
         if factor == 0 {
             return Ok(Self::default());
         }
@@ -226,8 +226,8 @@ impl Lakes {
         let cells = wide * height.div_ceil(factor);
         let few = wide <= MAX_SIDE && cells <= MAX_SIDE * MAX_SIDE;
         reader.ensure(few, "the map of lakes has too many cells")?;
-        let heights = reader.floats(cells)?;
-        let places = reader.floats(2 * cells)?;
+        let heights = reader.read_floats(cells)?;
+        let places = reader.read_floats(2 * cells)?;
         let places = places.as_chunks::<2>().0.iter().copied().map(Vec2::from);
         let last = Vec2::new((width - 1) as f32, (height - 1) as f32);
         let on_land = |place: Vec2| place.cmpge(Vec2::ZERO).all() && place.cmple(last).all();
@@ -236,14 +236,14 @@ impl Lakes {
             all_on_land,
             "the lowest point of a lake lies outside the grid",
         )?;
-        let level: Vec<f32> = reader.words(cells)?.map(f32::from_bits).collect();
+        let level: Vec<f32> = reader.read_words(cells)?.map(f32::from_bits).collect();
         let levels_fit = level.iter().all(|level| *level < f32::INFINITY);
         reader.ensure(
             levels_fit,
             "the level of a lake is not a number or infinite",
         )?;
-        let receiver: Vec<u32> = reader.words(cells)?.collect();
-        let sill: Vec<u32> = reader.words(cells)?.collect();
+        let receiver: Vec<u32> = reader.read_words(cells)?.collect();
+        let sill: Vec<u32> = reader.read_words(cells)?.collect();
         let known = |cell: &u32| (*cell as usize) < cells;
         let all_known = receiver.iter().all(known) && sill.iter().all(known);
         reader.ensure(all_known, "a lake spills into a cell outside the grid")?;

@@ -56,17 +56,17 @@ impl TerrainRiver {
         if *terrain.grid() != self.grid {
             return writer.finish();
         }
-        writer.count(self.source.0);
+        writer.write_count(self.source.0);
         let knows = self.cursor.is_at(terrain);
         let seen = self.cursor.revision(LayerGroup::Ground);
-        writer.count(if knows { seen } else { 0 });
+        writer.write_count(if knows { seen } else { 0 });
         // The terrain has the stream as it is seen.
         let stream = copy.stream_place(self.number);
-        writer.count(stream.map_or(0, |place| place as u64 + 1));
-        writer.count(self.looks);
-        writer.real(self.carried_solids);
-        writer.real(self.carried_water);
-        writer.flag(self.passes_water_on);
+        writer.write_count(stream.map_or(0, |place| place as u64 + 1));
+        writer.write_count(self.looks);
+        writer.write_real(self.carried_solids);
+        writer.write_real(self.carried_water);
+        writer.write_flag(self.passes_water_on);
         self.river.ground.save_state(&mut writer);
         put_differences(&mut writer, &self.shown, self.river.ground.heights());
         put_differences(&mut writer, &self.base, &self.shown);
@@ -91,8 +91,8 @@ impl TerrainRiver {
         let layout = Layout::new(&settings, &stretch, place, terrain.grid());
         let layout = layout.map_err(|error| reader.error(format!("invalid stretch: {error}")))?;
         let cells = layout.cells();
-        let source = SourceId(reader.count()?);
-        let seen = reader.count()?;
+        let source = SourceId(reader.read_count()?);
+        let seen = reader.read_count()?;
         let cursor = TerrainCursor::restored(terrain, LayerGroup::Ground, seen);
         let cursor = cursor.ok_or_else(|| {
             let newest = TerrainCursor::at(terrain).revision(LayerGroup::Ground);
@@ -100,16 +100,16 @@ impl TerrainRiver {
                 "the river has seen revision {seen} of the ground, but the terrain is at {newest}"
             ))
         })?;
-        let number = match reader.count()? {
+        let number = match reader.read_count()? {
             0 => Some(StreamPatch::new_number()),
             place => terrain.river_at(place as usize - 1),
         };
         let number = number
             .ok_or_else(|| reader.error("the terrain does not have the stream of this river"))?;
-        let looks = reader.count()?;
+        let looks = reader.read_count()?;
         let carried_solids = volume(&mut reader)?;
         let carried_water = volume(&mut reader)?;
-        let passes_water_on = reader.flag()?;
+        let passes_water_on = reader.read_flag()?;
         let ground = layout.ground(vec![0.0; cells]);
         let mut ground =
             ground.map_err(|error| reader.error(format!("invalid ground: {error}")))?;
@@ -153,13 +153,13 @@ impl GridGround {
         put_differences(writer, &self.heights, &none);
         put_differences(writer, &self.soft, &none);
         put_differences(writer, &self.plain, &self.heights);
-        writer.flag(self.hardness.is_some());
+        writer.write_flag(self.hardness.is_some());
         if let Some(hardness) = &self.hardness {
-            writer.floats(hardness);
+            writer.write_floats(hardness);
         }
         for ((since, moved), changed) in self.waiting.iter().zip(&self.changed) {
-            writer.real(*since);
-            writer.words([u32::from(*moved) | u32::from(*changed) << 1]);
+            writer.write_real(*since);
+            writer.write_words([u32::from(*moved) | u32::from(*changed) << 1]);
         }
     }
 
@@ -169,8 +169,8 @@ impl GridGround {
         let thick = self.soft.iter().all(|soft| *soft >= 0.0);
         reader.ensure(thick, "the thickness of a deposit is negative")?;
         self.plain = levels_from_differences(reader, &self.heights)?;
-        self.hardness = match reader.flag()? {
-            true => Some(reader.floats(self.heights.len())?),
+        self.hardness = match reader.read_flag()? {
+            true => Some(reader.read_floats(self.heights.len())?),
             false => None,
         };
         let mut hardness = self.hardness.iter().flatten();
@@ -180,7 +180,7 @@ impl GridGround {
         )?;
         for (waiting, changed) in self.waiting.iter_mut().zip(&mut self.changed) {
             let since = time(reader)?;
-            let flags = reader.words(1)?.next().unwrap_or_default();
+            let flags = reader.read_words(1)?.next().unwrap_or_default();
             reader.ensure(
                 flags <= 3,
                 format!("the flags of a tile must be 0 to 3, were {flags}"),
@@ -201,7 +201,7 @@ impl RiverSolver<GridGround> {
             self.steps,
             self.looks,
         ] {
-            writer.count(count);
+            writer.write_count(count);
         }
         for real in [
             self.time,
@@ -212,12 +212,12 @@ impl RiverSolver<GridGround> {
             self.fed,
             self.waiting,
         ] {
-            writer.real(real);
+            writer.write_real(real);
         }
         self.tally.save_state(writer);
         put_all(writer, &self.springs, Spring::save_state);
         put_all(writer, &self.sinks, |(id, sink), writer| {
-            writer.count(*id);
+            writer.write_count(*id);
             put_place(writer, sink.position);
             put_place(writer, sink.half_size);
         });
@@ -228,26 +228,26 @@ impl RiverSolver<GridGround> {
     }
 
     fn load_state(&mut self, reader: &mut StateReader) -> Read<()> {
-        self.next_id = reader.count()?;
-        self.next_drop = reader.count()?;
-        self.entered = reader.count()?;
-        self.gone = reader.count()?;
-        self.steps = reader.count()?;
-        self.looks = reader.count()?;
+        self.next_id = reader.read_count()?;
+        self.next_drop = reader.read_count()?;
+        self.entered = reader.read_count()?;
+        self.gone = reader.read_count()?;
+        self.steps = reader.read_count()?;
+        self.looks = reader.read_count()?;
         self.time = time(reader)?;
-        self.since_look = reader.real_in(
+        self.since_look = reader.read_real_in(
             0.0..=MAX_WAIT,
             "the time since the last look at the ground, in seconds,",
         )?;
         self.since_smoothing = time(reader)?;
-        self.fastest = reader.real_in(0.0..=MAX_SPEED, "the fastest water, in m/s,")?;
+        self.fastest = reader.read_real_in(0.0..=MAX_SPEED, "the fastest water, in m/s,")?;
         self.left = volume(reader)?;
         self.fed = volume(reader)?;
-        self.waiting = reader.real_in(0.0..=MAX_TOTAL, "the sediment that waits, in m³,")?;
+        self.waiting = reader.read_real_in(0.0..=MAX_TOTAL, "the sediment that waits, in m³,")?;
         self.tally = Tally::load_state(reader)?;
         self.springs = all(reader, Spring::load_state)?;
         self.sinks = all(reader, |reader| {
-            let id = reader.count()?;
+            let id = reader.read_count()?;
             let sink = RiverSink {
                 position: vector(reader)?,
                 half_size: vector(reader)?,
@@ -281,7 +281,7 @@ impl Tally {
             laid,
         } = *self;
         for real in [cut, outer, inner, laid] {
-            writer.real(real);
+            writer.write_real(real);
         }
     }
 
@@ -297,18 +297,18 @@ impl Tally {
 
 impl Spring {
     fn save_state(&self, writer: &mut StateWriter) {
-        writer.count(self.id);
-        writer.count(self.emitted);
-        writer.real(self.due);
+        writer.write_count(self.id);
+        writer.write_count(self.emitted);
+        writer.write_real(self.due);
         put_place(writer, self.source.position);
         put_place(writer, self.source.spread);
         put_place(writer, self.source.velocity);
-        writer.real(self.source.rate);
+        writer.write_real(self.source.rate);
     }
 
     fn load_state(reader: &mut StateReader) -> Read<Self> {
-        let (id, emitted) = (reader.count()?, reader.count()?);
-        let due = reader.real_in(
+        let (id, emitted) = (reader.read_count()?, reader.read_count()?);
+        let due = reader.read_real_in(
             -MAX_DUE..=MAX_DUE,
             "the particles that a source has yet to release",
         )?;
@@ -316,7 +316,7 @@ impl Spring {
             position: vector(reader)?,
             spread: vector(reader)?,
             velocity: vector(reader)?,
-            rate: reader.real()?,
+            rate: reader.read_real()?,
         };
         if let Err(error) = source.check() {
             return Err(reader.error(format!("invalid source: {error}")));
@@ -336,9 +336,9 @@ impl Water {
             put_place(writer, own.position);
             put_place(writer, own.velocity);
             put_place(writer, own.mean_velocity);
-            writer.real(own.curve);
-            writer.real(own.density);
-            writer.count(own.id);
+            writer.write_real(own.curve);
+            writer.write_real(own.density);
+            writer.write_count(own.id);
         });
     }
 
@@ -348,9 +348,9 @@ impl Water {
                 position: bounds.place(reader)?,
                 velocity: velocity(reader)?,
                 mean_velocity: velocity(reader)?,
-                curve: reader.real_in(-MAX_SUM..=MAX_SUM, "the curvature at a particle")?,
-                density: reader.real_in(0.0..=MAX_SUM, "the density at a particle")?,
-                id: reader.count()?,
+                curve: reader.read_real_in(-MAX_SUM..=MAX_SUM, "the curvature at a particle")?,
+                density: reader.read_real_in(0.0..=MAX_SUM, "the density at a particle")?,
+                id: reader.read_count()?,
             };
             reader.ensure(
                 own.id < drops,
@@ -364,31 +364,33 @@ impl Water {
 
 impl Sediment {
     fn save_state(&self, writer: &mut StateWriter) {
-        writer.count(self.next_id);
+        writer.write_count(self.next_id);
         put_all(writer, &self.particles, |own, writer| {
             put_place(writer, own.position);
             put_place(writer, own.velocity);
             for real in [own.volume, own.age, own.amount, own.off_center] {
-                writer.real(real);
+                writer.write_real(real);
             }
-            writer.count(own.id);
+            writer.write_count(own.id);
         });
     }
 
     fn load_state(&mut self, reader: &mut StateReader, bounds: &Bounds) -> Read<()> {
-        self.next_id = reader.count()?;
+        self.next_id = reader.read_count()?;
         self.particles = all(reader, |reader| {
             let own = SedimentParticle {
                 position: bounds.place(reader)?,
                 velocity: velocity(reader)?,
-                volume: reader.real_in(LOAD_RANGE, "the volume of a sediment particle, in m³,")?,
+                volume: reader
+                    .read_real_in(LOAD_RANGE, "the volume of a sediment particle, in m³,")?,
                 age: time(reader)?,
-                amount: reader.real_in(0.0..=MAX_SUM, "the water around a sediment particle")?,
-                off_center: reader.real_in(
+                amount: reader
+                    .read_real_in(0.0..=MAX_SUM, "the water around a sediment particle")?,
+                off_center: reader.read_real_in(
                     0.0..=MAX_SUM,
                     "the distance of sediment from the center line",
                 )?,
-                id: reader.count()?,
+                id: reader.read_count()?,
             };
             reader.ensure(
                 own.id < self.next_id,
@@ -402,7 +404,7 @@ impl Sediment {
 
 impl Necks {
     fn save_state(&self, writer: &mut StateWriter) {
-        writer.real(self.since_look);
+        writer.write_real(self.since_look);
         put_all(writer, &self.cutoffs, Cutoff::save_state);
         put_all(writer, &self.lakes, OxbowLake::save_state);
         put_all(writer, &self.plugs, |mouths, writer| {
@@ -433,57 +435,57 @@ impl Necks {
 
 impl Cutoff {
     fn save_state(&self, writer: &mut StateWriter) {
-        writer.real(self.time);
-        writer.count(self.step);
+        writer.write_real(self.time);
+        writer.write_count(self.step);
         put_place(writer, self.place);
         for real in [self.neck, self.length_before, self.length_after, self.cut] {
-            writer.real(real);
+            writer.write_real(real);
         }
-        writer.count(self.lake);
+        writer.write_count(self.lake);
     }
 
     fn load_state(reader: &mut StateReader, bounds: &Bounds) -> Read<Self> {
         Ok(Self {
             time: time(reader)?,
-            step: reader.count()?,
+            step: reader.read_count()?,
             place: bounds.place(reader)?,
-            neck: reader.real()?,
-            length_before: reader.real()?,
-            length_after: reader.real()?,
-            cut: reader.real()?,
-            lake: reader.count()?,
+            neck: reader.read_real()?,
+            length_before: reader.read_real()?,
+            length_after: reader.read_real()?,
+            cut: reader.read_real()?,
+            lake: reader.read_count()?,
         })
     }
 }
 
 impl OxbowLake {
     fn save_state(&self, writer: &mut StateWriter) {
-        writer.count(self.id);
+        writer.write_count(self.id);
         put_line(writer, &self.line);
         for real in [self.reach, self.level, self.brim] {
-            writer.real(real);
+            writer.write_real(real);
         }
-        writer.count(self.particles);
-        writer.flag(self.outlet.is_some());
+        writer.write_count(self.particles);
+        writer.write_flag(self.outlet.is_some());
         if let Some(outlet) = self.outlet {
             put_place(writer, outlet);
         }
-        writer.flag(self.opened);
+        writer.write_flag(self.opened);
     }
 
     fn load_state(reader: &mut StateReader, bounds: &Bounds) -> Read<Self> {
         let lake = Self {
-            id: reader.count()?,
+            id: reader.read_count()?,
             line: bounds.line(reader)?,
-            reach: reader.real_in(0.0..=MAX_LEVEL, "the reach of a lake, in metres,")?,
+            reach: reader.read_real_in(0.0..=MAX_LEVEL, "the reach of a lake, in metres,")?,
             level: level(reader)?,
             brim: level(reader)?,
-            particles: reader.count()?,
-            outlet: match reader.flag()? {
+            particles: reader.read_count()?,
+            outlet: match reader.read_flag()? {
                 true => Some(bounds.place(reader)?),
                 false => None,
             },
-            opened: reader.flag()?,
+            opened: reader.read_flag()?,
         };
         reader.ensure(!lake.line.is_empty(), "the line of an oxbow lake is empty")?;
         // One with an outlet gives up a particle at a time.
@@ -528,10 +530,10 @@ impl Grade {
         if self.places.is_empty() {
             return;
         }
-        writer.real(self.end);
+        writer.write_real(self.end);
         for (level, last) in self.levels.iter().zip(&self.last) {
-            writer.real(*level);
-            writer.flag(*last);
+            writer.write_real(*level);
+            writer.write_flag(*last);
         }
     }
 
@@ -548,7 +550,7 @@ impl Grade {
         grade.end = level(reader)?;
         for _ in &places {
             grade.levels.push(level(reader)?);
-            grade.last.push(reader.flag()?);
+            grade.last.push(reader.read_flag()?);
         }
         // A place that is not the last of its course asks for the next.
         reader.ensure(grade.last.ends_with(&[true]), "the last course has no end")?;
@@ -600,8 +602,8 @@ impl Bounds {
 }
 
 fn put_place(writer: &mut StateWriter, place: DVec2) {
-    writer.real(place.x);
-    writer.real(place.y);
+    writer.write_real(place.x);
+    writer.write_real(place.y);
 }
 
 fn put_line(writer: &mut StateWriter, line: &[DVec2]) {
@@ -609,7 +611,7 @@ fn put_line(writer: &mut StateWriter, line: &[DVec2]) {
 }
 
 fn put_all<T>(writer: &mut StateWriter, items: &[T], put: impl Fn(&T, &mut StateWriter)) {
-    writer.count(items.len() as u64);
+    writer.write_count(items.len() as u64);
     for item in items {
         put(item, writer);
     }
@@ -620,7 +622,7 @@ fn all<T>(
     reader: &mut StateReader,
     mut read: impl FnMut(&mut StateReader) -> Read<T>,
 ) -> Read<Vec<T>> {
-    let count = reader.count()?;
+    let count = reader.read_count()?;
     let mut items = Vec::new();
     for _ in 0..count {
         items.push(read(reader)?);
@@ -630,7 +632,7 @@ fn all<T>(
 
 /// Writes the bits by which values differ from others.
 fn put_differences(writer: &mut StateWriter, values: &[f64], others: &[f64]) {
-    writer.words(values.iter().zip(others).flat_map(|(value, other)| {
+    writer.write_words(values.iter().zip(others).flat_map(|(value, other)| {
         let bits = value.to_bits() ^ other.to_bits();
         [bits as u32, (bits >> 32) as u32]
     }));
@@ -638,7 +640,7 @@ fn put_differences(writer: &mut StateWriter, values: &[f64], others: &[f64]) {
 
 /// Reads levels that differ from others by these bits. units: m
 fn levels_from_differences(reader: &mut StateReader, others: &[f64]) -> Read<Vec<f64>> {
-    let mut words = reader.words(2 * others.len())?;
+    let mut words = reader.read_words(2 * others.len())?;
     let mut word = || u64::from(words.next().unwrap_or_default());
     let levels: Vec<f64> = others
         .iter()
@@ -656,7 +658,7 @@ fn levels_from_differences(reader: &mut StateReader, others: &[f64]) -> Read<Vec
 }
 
 fn vector(reader: &mut StateReader) -> Read<DVec2> {
-    Ok(DVec2::new(reader.real()?, reader.real()?))
+    Ok(DVec2::new(reader.read_real()?, reader.read_real()?))
 }
 
 fn velocity(reader: &mut StateReader) -> Read<DVec2> {
@@ -672,13 +674,13 @@ fn velocity(reader: &mut StateReader) -> Read<DVec2> {
 }
 
 fn level(reader: &mut StateReader) -> Read<f64> {
-    reader.real_in(-MAX_LEVEL..=MAX_LEVEL, "a level, in metres,")
+    reader.read_real_in(-MAX_LEVEL..=MAX_LEVEL, "a level, in metres,")
 }
 
 fn volume(reader: &mut StateReader) -> Read<f64> {
-    reader.real_in(-MAX_TOTAL..=MAX_TOTAL, "a volume, in m³,")
+    reader.read_real_in(-MAX_TOTAL..=MAX_TOTAL, "a volume, in m³,")
 }
 
 fn time(reader: &mut StateReader) -> Read<f64> {
-    reader.real_in(0.0..=MAX_TOTAL, "a time, in seconds,")
+    reader.read_real_in(0.0..=MAX_TOTAL, "a time, in seconds,")
 }

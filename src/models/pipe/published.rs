@@ -142,7 +142,7 @@ impl PublishedState {
     /// Writes what the next step depends on: the outflow.
     pub(super) fn save_state(&self, writer: &mut StateWriter) {
         for plane in &self.flux {
-            writer.floats(plane);
+            writer.write_floats(plane);
         }
     }
 
@@ -150,7 +150,7 @@ impl PublishedState {
     pub(super) fn load_state(reader: &mut StateReader, grid: &Grid) -> Result<Self, StateError> {
         let mut planes = [const { Vec::new() }; 4];
         for plane in &mut planes {
-            *plane = reader.floats(grid.cells())?;
+            *plane = reader.read_floats(grid.cells())?;
             let outflow = plane.iter().all(|flux| *flux >= 0.0);
             reader.ensure(outflow, "an outflow of a pipe is negative")?;
         }

@@ -149,13 +149,13 @@ impl Solver for PipeSolver {
     fn save_state(&self, terrain: &Terrain) -> Vec<u8> {
         let mut writer = StateWriter::default();
         let knows = self.cursor.is_at(terrain);
-        writer.count(knows.into());
+        writer.write_count(knows.into());
         if knows {
-            writer.count(self.cursor.revision(LayerGroup::Water));
-            writer.real(self.pace.into());
-            writer.words(self.tiles.iter().map(|&state| state.into()));
+            writer.write_count(self.cursor.revision(LayerGroup::Water));
+            writer.write_real(self.pace.into());
+            writer.write_words(self.tiles.iter().map(|&state| state.into()));
         }
-        writer.count(self.published.is_some().into());
+        writer.write_count(self.published.is_some().into());
         if let Some(published) = &self.published {
             published.save_state(&mut writer);
         }
@@ -166,8 +166,8 @@ impl Solver for PipeSolver {
         let mut reader = StateReader::new(Self::NAME, bytes);
         let mut new = Self::with(self.settings.clone(), self.grid);
         reader.ensure_grid(&self.grid, terrain.grid())?;
-        if reader.count()? != 0 {
-            let seen = reader.count()?;
+        if reader.read_count()? != 0 {
+            let seen = reader.read_count()?;
             let cursor = TerrainCursor::restored(terrain, LayerGroup::Water, seen);
             new.cursor = cursor.ok_or_else(|| {
                 let newest = TerrainCursor::at(terrain).revision(LayerGroup::Water);
@@ -176,13 +176,13 @@ impl Solver for PipeSolver {
                 ))
             })?;
             let pace = 0.0..=f64::from(f32::MAX);
-            new.pace = reader.real_in(pace, "the squared wave speed, in m²/s²,")? as f32;
-            let states = reader.words(new.tiles.len())?;
+            new.pace = reader.read_real_in(pace, "the squared wave speed, in m²/s²,")? as f32;
+            let states = reader.read_words(new.tiles.len())?;
             for (tile, state) in new.tiles.iter_mut().zip(states) {
                 *tile = state as u8;
             }
         }
-        if reader.count()? != 0 {
+        if reader.read_count()? != 0 {
             new.published = Some(PublishedState::load_state(&mut reader, &self.grid)?);
         }
         reader.finish()?;

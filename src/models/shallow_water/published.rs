@@ -102,19 +102,19 @@ impl History {
     }
 
     pub fn save_state(&self, writer: &mut StateWriter) {
-        writer.count(self.solves.into());
-        writer.floats(&self.water);
-        writer.floats(&self.regolith);
+        writer.write_count(self.solves.into());
+        writer.write_floats(&self.water);
+        writer.write_floats(&self.regolith);
     }
 
     pub fn load_state(reader: &mut StateReader, grid: &Grid) -> Result<Self, StateError> {
-        let solves = reader.count()?;
+        let solves = reader.read_count()?;
         let solves = u32::try_from(solves)
             .map_err(|_| reader.error(format!("too many solves: {solves}")))?;
         Ok(Self {
             solves,
-            water: reader.floats(grid.cells())?,
-            regolith: reader.floats(grid.cells())?,
+            water: reader.read_floats(grid.cells())?,
+            regolith: reader.read_floats(grid.cells())?,
         })
     }
 }

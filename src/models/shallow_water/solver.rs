@@ -144,9 +144,9 @@ impl Solver for ShallowWaterSolver {
 
     fn save_state(&self, _: &Terrain) -> Vec<u8> {
         let mut writer = StateWriter::default();
-        writer.count(self.columns_first.into());
-        writer.real(self.elapsed);
-        writer.count(self.history.is_some().into());
+        writer.write_count(self.columns_first.into());
+        writer.write_real(self.elapsed);
+        writer.write_count(self.history.is_some().into());
         if let Some(history) = &self.history {
             history.save_state(&mut writer);
         }
@@ -156,9 +156,9 @@ impl Solver for ShallowWaterSolver {
     fn load_state(&mut self, bytes: &[u8], terrain: &Terrain) -> Result<(), StateError> {
         let mut reader = StateReader::new(Self::NAME, bytes);
         reader.ensure_grid(&self.grid, terrain.grid())?;
-        let columns_first = reader.count()? != 0;
-        let elapsed = reader.real_in(0.0..=f64::MAX, "the elapsed time, in seconds,")?;
-        let history = match reader.count()? {
+        let columns_first = reader.read_count()? != 0;
+        let elapsed = reader.read_real_in(0.0..=f64::MAX, "the elapsed time, in seconds,")?;
+        let history = match reader.read_count()? {
             0 => None,
             _ => Some(History::load_state(&mut reader, &self.grid)?),
         };

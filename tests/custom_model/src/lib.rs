@@ -127,14 +127,15 @@ impl Solver for FrostSolver {
 
     fn save_state(&self, _: &Terrain) -> Vec<u8> {
         let mut state = StateWriter::default();
-        state.real(self.elapsed);
+        state.write_real(self.elapsed);
         state.finish()
     }
 
     fn load_state(&mut self, state: &[u8], _: &Terrain) -> Result<(), StateError> {
         let mut state = StateReader::new(Self::NAME, state);
         let cycle = f64::from(self.settings.cycle);
-        let elapsed = state.real_in(0.0..=cycle, "the time since the last cycle, in seconds,")?;
+        let elapsed =
+            state.read_real_in(0.0..=cycle, "the time since the last cycle, in seconds,")?;
         state.finish()?;
         self.elapsed = elapsed;
         Ok(())
