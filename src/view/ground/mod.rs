@@ -18,7 +18,7 @@ pub use material::{GroundExtension, GroundMaterial};
 
 use super::{
     TerrainView,
-    surface::{Change, ChunkSource, GpuVertices, MeshAndBounds, SurfaceLayer},
+    surface::{Change, ChunkSource, GpuVertices, LayerMesh, MeshAndBounds, SurfaceLayer},
 };
 use crate::terrain::{Grid, Terrain};
 use bevy::{math::*, prelude::*};
@@ -57,16 +57,11 @@ impl SurfaceLayer for Ground {
     const NAME: &'static str = "terrain chunk";
     const COVERS_ALL: bool = true;
     const CASTS_SHADOWS: bool = true;
-    const GPU_VERTICES: GpuVertices = GpuVertices::Same;
     const REBUILT_BY: &'static [Change] = &[Change::Ground];
-    const AFFECTED_BY: &'static [Change] = &[Change::Water];
 
     type Chunk = TerrainChunk;
     type Settings = TerrainView;
     type Extension = GroundExtension;
-    type MeshSettings = TerrainView;
-    type Copied = GroundChunkCopy;
-    type Memory = Wetness;
 
     fn chunk(coord: UVec2) -> TerrainChunk {
         TerrainChunk { coord }
@@ -100,6 +95,15 @@ impl SurfaceLayer for Ground {
             ..view.clone()
         }
     }
+}
+
+impl LayerMesh for Ground {
+    const GPU_VERTICES: GpuVertices = GpuVertices::Same;
+    const AFFECTED_BY: &'static [Change] = &[Change::Water];
+
+    type MeshSettings = TerrainView;
+    type Copied = GroundChunkCopy;
+    type Memory = Wetness;
 
     fn is_in(_: &TerrainView, _: &Terrain, _: UVec2, _: UVec2) -> bool {
         true

@@ -6,8 +6,8 @@ use crate::{
     view::{
         TerrainView,
         ground::mesh::Baseline,
-        liquid::{Liquid, LiquidMeshSettings, mesh::LiquidChunkCopy},
-        surface::{Change, ChunkSource, GpuVertices, MeshAndBounds, SurfaceLayer},
+        liquid::{Liquid, LiquidMeshSettings},
+        surface::{Change, SurfaceLayer},
     },
 };
 use bevy::{math::*, prelude::*};
@@ -18,6 +18,8 @@ use std::borrow::Cow;
 pub(in crate::view) struct Lava;
 
 impl Liquid for Lava {
+    const GPU_WRITES_VERTICES: bool = false;
+
     fn is_present(terrain: &Terrain) -> bool {
         terrain.lava().is_some()
     }
@@ -54,18 +56,11 @@ impl SurfaceLayer for Lava {
     const NAME: &'static str = "lava chunk";
     const COVERS_ALL: bool = false;
     const CASTS_SHADOWS: bool = false;
-    const GPU_VERTICES: GpuVertices = GpuVertices::None;
     const REBUILT_BY: &'static [Change] = &[Change::Lava];
-    // Whether there is any to be seen depends on the lava alone: ground that
-    // moves where there was none brings none.
-    const AFFECTED_BY: &'static [Change] = &[Change::GroundAround];
 
     type Chunk = LavaChunk;
     type Settings = LavaView;
     type Extension = LavaExtension;
-    type MeshSettings = LiquidMeshSettings;
-    type Copied = LiquidChunkCopy;
-    type Memory = ();
 
     fn chunk(coord: UVec2) -> LavaChunk {
         LavaChunk { coord }
@@ -98,21 +93,5 @@ impl SurfaceLayer for Lava {
 
     fn mesh_settings(settings: &LavaView, view: &TerrainView) -> LiquidMeshSettings {
         LiquidMeshSettings::new(view, settings.visible, settings.min_depth)
-    }
-
-    fn is_in(settings: &LiquidMeshSettings, terrain: &Terrain, first: UVec2, last: UVec2) -> bool {
-        settings.is_in::<Self>(terrain, first, last)
-    }
-
-    fn copy(
-        source: &ChunkSource,
-        settings: &LiquidMeshSettings,
-        _: Option<&()>,
-    ) -> Option<LiquidChunkCopy> {
-        settings.copy::<Self>(source)
-    }
-
-    fn build(copied: &LiquidChunkCopy, _: &LiquidMeshSettings) -> (MeshAndBounds, ()) {
-        (copied.build(), ())
     }
 }

@@ -3,7 +3,10 @@
 pub mod mesh;
 pub(crate) mod vertex;
 
-use super::{Overlay, TerrainView, surface::ChunkSource};
+use super::{
+    Overlay, TerrainView,
+    surface::{Change, ChunkSource, GpuVertices, LayerMesh, MeshAndBounds},
+};
 use crate::terrain::{TILE, Terrain};
 use bevy::math::*;
 use core::ops::Range;
@@ -12,6 +15,9 @@ use std::borrow::Cow;
 
 /// Something that flows over the ground.
 pub(super) trait Liquid: Send + Sync + 'static {
+    /// Whether the GPU can write the vertices of its surface.
+    const GPU_WRITES_VERTICES: bool;
+
     /// Whether a terrain can hold any.
     fn is_present(terrain: &Terrain) -> bool;
 
@@ -76,6 +82,44 @@ impl LiquidMeshSettings {
         let from = first.saturating_sub(UVec2::splat(TILE));
         let to = (last + TILE).min(grid.size() - 1);
         any_deeper::<Q>(terrain, from, to, self.min_depth)
+    }
+}
+
+/// The surfaces of all liquids are made alike.
+impl<Q: Liquid> LayerMesh for Q {
+    const GPU_VERTICES: GpuVertices = match Q::GPU_WRITES_VERTICES {
+        true => GpuVertices::Covering,
+        false => GpuVertices::None,
+    };
+    // Whether there is any to be seen depends on the liquid alone: ground that
+    // moves where there was none brings none.
+    const AFFECTED_BY: &'static [Change] = &[Change::GroundAround];
+
+    type MeshSettings = LiquidMeshSettings;
+    type Copied = LiquidChunkCopy;
+    type Memory = ();
+
+    fn is_in(settings: &LiquidMeshSettings, terrain: &Terrain, first: UVec2, last: UVec2) -> bool {
+        settings.is_in::<Q>(terrain, first, last)
+    }
+
+    fn is_in_reach(settings: &LiquidMeshSettings, terrain: &Terrain, chunk: UVec2) -> bool {
+        settings.is_near::<Q>(terrain, chunk)
+    }
+
+    fn copy(
+        source: &ChunkSource,
+        settings: &LiquidMeshSettings,
+        _: Option<&()>,
+    ) -> Option<LiquidChunkCopy> {
+        match Q::GPU_WRITES_VERTICES && source.gpu_vertices {
+            true => settings.copy_covering::<Q>(source),
+            false => settings.copy::<Q>(source),
+        }
+    }
+
+    fn build(copied: &LiquidChunkCopy, _: &LiquidMeshSettings) -> (MeshAndBounds, ()) {
+        (copied.build(), ())
     }
 }
 

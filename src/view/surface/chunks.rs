@@ -2,7 +2,8 @@
 //! those that are to be built anew.
 
 use super::{
-    ChangedChunks, ChunkSet, ChunkSource, GpuVertices, LayerMaterial, MeshAndBounds, SurfaceLayer,
+    ChangedChunks, ChunkSet, ChunkSource, GpuVertices, LayerMaterial, LayerMesh, MeshAndBounds,
+    SurfaceLayer,
     material::ChunkMaterial,
     mesh_swap::{MeshSwap, triangles},
     rebuild::GpuMoves,
@@ -45,7 +46,7 @@ struct DrawnChunk<M> {
 struct Queue {
     /// In any case.
     dirty: ChunkSet,
-    /// If it makes a difference; see [`SurfaceLayer::is_affected`].
+    /// If it makes a difference; see [`LayerMesh::is_affected`].
     affected: ChunkSet,
 }
 
@@ -56,7 +57,7 @@ struct Jobs<L: SurfaceLayer> {
 }
 
 /// What was built of a chunk.
-type Built<L> = (usize, Option<(MeshAndBounds, <L as SurfaceLayer>::Memory)>);
+type Built<L> = (usize, Option<(MeshAndBounds, <L as LayerMesh>::Memory)>);
 
 /// Copies of some chunks of any layer, to be built on another thread.
 pub(in crate::view) trait BuildMeshes: Send {

@@ -1,9 +1,10 @@
 //! How a surface of the terrain is drawn in chunks: one mechanism for the
 //! ground, water and lava.
 //!
-//! A surface is a type that implements [`SurfaceLayer`]: it says which changes
-//! of the terrain it follows, which cells a chunk's mesh needs and how the mesh
-//! is built from a copy of them. All else is here, once for all layers: the
+//! A surface is a type that implements [`SurfaceLayer`]: it says how it looks and
+//! which changes of the terrain it follows. Which cells a chunk's mesh needs and how
+//! the mesh is built from a copy of them is its [`LayerMesh`], which all
+//! [liquids](super::liquid::Liquid) share. All else is here, once for all layers: the
 //! entities and their material ([`SurfaceChunks`]), the queue of chunks to be
 //! built anew, and the build itself ([`rebuild`]).
 //!
@@ -12,8 +13,8 @@
 //! and water and lava the same as the ground below them, so no crack opens
 //! between them.
 //!
-//! To add a layer, give it a folder with its settings, its marker, its material
-//! and its `SurfaceLayer`; name it in `TerrainViewPlugin` twice, as a
+//! To add a layer, give it a folder with its settings, its marker, its material,
+//! its `SurfaceLayer`, and its `LayerMesh` or `Liquid`; name it in `TerrainViewPlugin` twice, as a
 //! [`SurfaceLayerPlugin`] and as [`update_layer`](rebuild::update_layer); and
 //! export its public types. If it follows a layer of the terrain that none does
 //! yet, [`Change`] needs a variant.
@@ -42,8 +43,9 @@ use bevy::{
 };
 use core::hash::Hash;
 
-/// A surface that is drawn in chunks.
-pub(super) trait SurfaceLayer: Send + Sync + 'static {
+/// A surface that is drawn in chunks: how it looks, and which changes it follows. Its
+/// meshes are those of [`LayerMesh`].
+pub(super) trait SurfaceLayer: LayerMesh {
     /// What its entities are called, before column and row.
     const NAME: &'static str;
     /// Whether every chunk has it. Its entities are there from the start, and
@@ -51,13 +53,8 @@ pub(super) trait SurfaceLayer: Send + Sync + 'static {
     const COVERS_ALL: bool;
     /// Whether its chunks cast shadows.
     const CASTS_SHADOWS: bool;
-    /// What becomes of its meshes while the GPU writes their vertices.
-    const GPU_VERTICES: GpuVertices;
     /// Changes after which a chunk's mesh is built anew.
     const REBUILT_BY: &'static [Change];
-    /// Changes after which a mesh that is drawn is built anew if
-    /// [`is_affected`](Self::is_affected) says so.
-    const AFFECTED_BY: &'static [Change];
 
     /// Marks its entities.
     type Chunk: Component + GetTypeRegistration;
@@ -65,14 +62,6 @@ pub(super) trait SurfaceLayer: Send + Sync + 'static {
     type Settings: Resource + FromWorld + GetTypeRegistration;
     /// What its material adds to Bevy's own.
     type Extension: MaterialExtension;
-    /// The part of all settings that meshes depend on. The rest is the
-    /// material's, and needs no new mesh.
-    type MeshSettings: Clone + PartialEq + Send + Sync + 'static;
-    /// A copy of all that a chunk's mesh depends on, so that it can be built
-    /// while the simulation goes on.
-    type Copied: Send + 'static;
-    /// What is kept of a mesh beside its handle, for the next one.
-    type Memory: Default + Send + Sync + 'static;
 
     /// The marker of a chunk.
     fn chunk(coord: UVec2) -> Self::Chunk;
@@ -98,6 +87,24 @@ pub(super) trait SurfaceLayer: Send + Sync + 'static {
 
     /// What meshes depend on.
     fn mesh_settings(settings: &Self::Settings, view: &TerrainView) -> Self::MeshSettings;
+}
+
+/// The meshes of a surface: made from copies of the terrain's cells.
+pub(super) trait LayerMesh: Send + Sync + 'static {
+    /// What becomes of its meshes while the GPU writes their vertices.
+    const GPU_VERTICES: GpuVertices;
+    /// Changes after which a mesh that is drawn is built anew if
+    /// [`is_affected`](Self::is_affected) says so.
+    const AFFECTED_BY: &'static [Change];
+
+    /// The part of all settings that meshes depend on. The rest is the
+    /// material's, and needs no new mesh.
+    type MeshSettings: Clone + PartialEq + Send + Sync + 'static;
+    /// A copy of all that a chunk's mesh depends on, so that it can be built
+    /// while the simulation goes on.
+    type Copied: Send + 'static;
+    /// What is kept of a mesh beside its handle, for the next one.
+    type Memory: Default + Send + Sync + 'static;
 
     /// Whether there is anything to draw from one cell to another.
     fn is_in(settings: &Self::MeshSettings, terrain: &Terrain, first: UVec2, last: UVec2) -> bool;

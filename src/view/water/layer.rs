@@ -6,8 +6,8 @@ use crate::{
     view::{
         TerrainView,
         ground::mesh::Baseline,
-        liquid::{Liquid, LiquidMeshSettings, mesh::LiquidChunkCopy},
-        surface::{Change, ChunkSource, GpuVertices, MeshAndBounds, SurfaceLayer},
+        liquid::{Liquid, LiquidMeshSettings},
+        surface::{Change, SurfaceLayer},
     },
 };
 use bevy::{math::*, prelude::*};
@@ -18,6 +18,8 @@ use std::borrow::Cow;
 pub(in crate::view) struct Water;
 
 impl Liquid for Water {
+    const GPU_WRITES_VERTICES: bool = true;
+
     fn is_present(_: &Terrain) -> bool {
         true
     }
@@ -47,18 +49,11 @@ impl SurfaceLayer for Water {
     const NAME: &'static str = "water chunk";
     const COVERS_ALL: bool = false;
     const CASTS_SHADOWS: bool = false;
-    const GPU_VERTICES: GpuVertices = GpuVertices::Covering;
     const REBUILT_BY: &'static [Change] = &[Change::Water];
-    // Whether there is any to be seen depends on the water alone: ground that
-    // moves where there was none brings none.
-    const AFFECTED_BY: &'static [Change] = &[Change::GroundAround];
 
     type Chunk = WaterChunk;
     type Settings = WaterView;
     type Extension = WaterExtension;
-    type MeshSettings = LiquidMeshSettings;
-    type Copied = LiquidChunkCopy;
-    type Memory = ();
 
     fn chunk(coord: UVec2) -> WaterChunk {
         WaterChunk { coord }
@@ -98,28 +93,5 @@ impl SurfaceLayer for Water {
 
     fn mesh_settings(settings: &WaterView, view: &TerrainView) -> LiquidMeshSettings {
         LiquidMeshSettings::new(view, settings.visible, settings.min_depth)
-    }
-
-    fn is_in(settings: &LiquidMeshSettings, terrain: &Terrain, first: UVec2, last: UVec2) -> bool {
-        settings.is_in::<Self>(terrain, first, last)
-    }
-
-    fn is_in_reach(settings: &LiquidMeshSettings, terrain: &Terrain, chunk: UVec2) -> bool {
-        settings.is_near::<Self>(terrain, chunk)
-    }
-
-    fn copy(
-        source: &ChunkSource,
-        settings: &LiquidMeshSettings,
-        _: Option<&()>,
-    ) -> Option<LiquidChunkCopy> {
-        match source.gpu_vertices {
-            true => settings.copy_covering::<Self>(source),
-            false => settings.copy::<Self>(source),
-        }
-    }
-
-    fn build(copied: &LiquidChunkCopy, _: &LiquidMeshSettings) -> (MeshAndBounds, ()) {
-        (copied.build(), ())
     }
 }
