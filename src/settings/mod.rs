@@ -43,12 +43,14 @@
 
 mod check;
 mod list;
+mod path;
 #[cfg(test)]
 mod tests;
 mod wrong;
 
 pub use check::check;
 pub use list::{ListedSetting, list};
+pub use path::open_path;
 pub(crate) use wrong::{other_variants, wrong_numbers};
 
 use bevy::{

@@ -295,3 +295,106 @@ fn the_list_shows_parts_and_variants() {
     );
     assert_eq!(value("pattern.BlueNoise.spacing").as_deref(), Some("8"));
 }
+
+#[test]
+fn paths_switch_on_what_they_lead_through() {
+    let mut droplets = Droplets::default();
+    for listed in list(&Droplets::default()) {
+        let path = open_path(&mut droplets, &listed.path).expect("listed");
+        assert_eq!(path, listed.path);
+    }
+    assert_eq!(droplets.streams, Some(Streams::default()));
+    assert_eq!(droplets.published, Some(PublishedDroplets::default()));
+
+    // What is on already stays as it is.
+    let streams = Some(Streams {
+        onset: 7.0,
+        ..default()
+    });
+    droplets.streams = streams;
+    open_path(&mut droplets, "streams.pull").expect("there");
+    assert_eq!(droplets.streams, streams);
+
+    // An option that leads no further stays off, and starts with its own values:
+    // water dries when it does not rain.
+    let mut evaporation = Evaporation::default();
+    open_path(&mut evaporation, "season").expect("there");
+    assert_eq!(evaporation.season, None);
+    open_path(&mut evaporation, "season.year").expect("there");
+    assert_eq!(evaporation.season, Some(Season::default().opposite()));
+}
+
+#[test]
+fn paths_choose_variants() {
+    let mut rain = Rain::default();
+    let path = open_path(&mut rain, "pattern.Drops.radius");
+    assert_eq!(path.as_deref(), Ok("pattern.radius"));
+    assert_eq!(rain.pattern, RainPattern::drops(0));
+    // The variant that it is already keeps its values, named or not.
+    rain.pattern = RainPattern::drops(5);
+    for path in ["pattern.Drops.seed", "pattern.seed"] {
+        assert_eq!(
+            open_path(&mut rain, path).as_deref(),
+            Ok("pattern.seed"),
+            "{path}"
+        );
+        assert_eq!(rain.pattern, RainPattern::drops(5), "{path}");
+    }
+    for listed in list(&Rain::default()) {
+        assert!(
+            open_path(&mut rain, &listed.path).is_ok(),
+            "{}",
+            listed.path
+        );
+    }
+}
+
+#[test]
+fn paths_to_nothing_say_what_there_is_and_change_nothing() {
+    let mut droplets = Droplets::default();
+    for (path, words) in [
+        ("tides", &["`Droplets.tides`", "gravity", "streams"][..]),
+        (
+            "streams.tides",
+            &["`streams.tides`", "streams.onset", "streams.memory"],
+        ),
+        ("gravity.x", &["`gravity` has no parts"]),
+        ("", &["no setting ``", "gravity"]),
+        ("streams.", &["`streams.`", "streams.onset"]),
+    ] {
+        let error = open_path(&mut droplets, path).expect_err(path).to_string();
+        for word in words {
+            assert!(error.contains(word), "{path}: `{word}` is not in {error}");
+        }
+    }
+    assert_eq!(droplets, Droplets::default());
+    let mut rain = Rain::default();
+    for (path, words) in [
+        ("pattern.spacing", &["Uniform", "BlueNoise.spacing"][..]),
+        ("pattern.Drops.spacing", &["pattern.Drops.spacing"]),
+        ("pattern.Drops", &["variant of `pattern`"]),
+        ("pattern.Map.weight", &["`Map` has no values to start with"]),
+    ] {
+        let error = open_path(&mut rain, path).expect_err(path).to_string();
+        for word in words {
+            assert!(error.contains(word), "{path}: `{word}` is not in {error}");
+        }
+    }
+    assert_eq!(rain, Rain::default());
+
+    // An option without values to start with.
+    #[derive(Reflect)]
+    struct Outer {
+        inner: Option<Inner>,
+    }
+    #[derive(Reflect)]
+    struct Inner {
+        share: f32,
+    }
+    let mut outer = Outer { inner: None };
+    let error = open_path(&mut outer, "inner.share").expect_err("nothing to start with");
+    assert!(error.reason.contains("`inner` is None"), "{error}");
+    outer.inner = Some(Inner { share: 0.5 });
+    assert!(open_path(&mut outer, "inner.share").is_ok());
+    assert!(outer.inner.is_some_and(|inner| inner.share == 0.5));
+}

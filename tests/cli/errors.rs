@@ -305,6 +305,54 @@ fn options_that_cannot_be() {
                 &["--set soil_angle=1,shelter:2: "],
             ),
             (set("soil_angle"), &["--set", "found no `=`"]),
+            (set("=3"), &["--set", "empty key"]),
+            (set("thermal.=3"), &["--set", "empty key"]),
+            (
+                set("glacier.depth=3"),
+                &[
+                    "--set glacier.depth=3: ",
+                    "no setting `glacier.depth`",
+                    "shelter",
+                ],
+            ),
+            (
+                set("shelter.depth=3"),
+                &["--set shelter.depth=3: ", "`shelter` has no parts"],
+            ),
+            (
+                on_land("--model droplets --seconds 1 --set streams.tides=3"),
+                &[
+                    "--set streams.tides=3: ",
+                    "`streams.tides`",
+                    "streams.onset",
+                ],
+            ),
+            (
+                on_land("--model droplets --seconds 1 --set droplets.streams.memory=2"),
+                &[
+                    "--set droplets.streams.memory=2: ",
+                    "`streams.memory` must be 0.001 to 1, was 2",
+                ],
+            ),
+            (
+                on_land("--model droplets --seconds 1 --set streams.onset=1,pull:2"),
+                &["--set streams.onset=1,pull:2: "],
+            ),
+            (
+                on_land("--model droplets --seconds 1 --set streams=Some(3)"),
+                &["--set streams=Some(3): "],
+            ),
+            (
+                on_land("--model rain --seconds 1 --set pattern.spacing=3"),
+                &["--set pattern.spacing=3: ", "Uniform", "BlueNoise.spacing"],
+            ),
+            (
+                on_land("--model rain+evaporation --seconds 1 --set season.year=3"),
+                &[
+                    "--set season.year=3: ",
+                    "rain.season.year or evaporation.season.year",
+                ],
+            ),
             (
                 on_land("--model rain+evaporation --seconds 1 --set mm_per_hour=3"),
                 &[
@@ -371,6 +419,10 @@ fn options_that_cannot_be() {
             (
                 "generate fbm --seed 5000000000 --out out.png".into(),
                 &["--seed 5000000000: "],
+            ),
+            (
+                "generate fbm --set noise.height=2 --out out.png".into(),
+                &["--set noise.height=2: ", "a field of Fbm", "RON"],
             ),
             (
                 "generate Fbm(seed:1) --set seed=2 --out out.png".into(),

@@ -252,29 +252,3 @@ fn help_has_examples() {
     assert_eq!(nothing.code, Some(2));
     assert!(nothing.err.contains("Examples:"), "{}", nothing.err);
 }
-
-#[test]
-fn settings_are_listed_with_units_and_limits() {
-    let folder = Folder::new("cli-settings");
-    let pipe = erode(&folder, "settings Pipe").out;
-    let roughness = "pipe.roughness = 0.06 s/m^⅓  (0 to 1; usually 0 to 0.2)";
-    assert!(
-        pipe.lines().any(|line| line.starts_with(roughness)),
-        "{pipe}"
-    );
-    assert!(pipe.lines().all(|line| line.starts_with("pipe.")), "{pipe}");
-    let all = erode(&folder, "settings").out;
-    for line in pipe
-        .lines()
-        .chain(["shallow-water.roughness = 0.03", "rain.season.year = 120 s"])
-    {
-        assert!(all.contains(line), "{line}");
-    }
-    let unknown = erode(&folder, "settings magma");
-    assert_eq!(unknown.code, Some(2));
-    assert!(
-        unknown.err.contains("`magma`") && unknown.err.contains("thermal"),
-        "{}",
-        unknown.err
-    );
-}

@@ -48,7 +48,7 @@ fn read_landform(
     let mut landform = parse(&text).map_err(|error| Failure::usage(format!("{land}: {error}")))?;
     let mut fields = Vec::new();
     // A field that is set is not seeded as well.
-    let is_seeded = sets.iter().any(|set| set.key == "seed");
+    let is_seeded = sets.iter().any(|set| set.path == "seed");
     if let Some(seed) = seed.filter(|_| !is_seeded) {
         let field = format!("seed: {seed}");
         match parse(&format!("{name}({field})")) {
@@ -59,7 +59,14 @@ fn read_landform(
         }
     }
     for set in sets {
-        fields.push(format!("{}: {}", set.key, set.value));
+        if set.path.contains('.') {
+            let reason = format!(
+                "before any `--model` it sets a field of {name}, expected one name before `=`; for \
+                 a part of a field, give the landform as RON"
+            );
+            return Err(Failure::usage(format!("--set {}: {reason}", set.text)));
+        }
+        fields.push(format!("{}: {}", set.path, set.value));
         parse(&format!("{name}({}\n)", fields.join(", ")))
             .map_err(|error| Failure::usage(format!("--set {}: {error}", set.text)))?;
     }

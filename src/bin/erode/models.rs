@@ -2,12 +2,9 @@
 
 use crate::{
     failure::Failure,
-    settings::{self, Assignment},
+    settings::{self, OpenSettings},
 };
-use bevy_erode::{
-    models::{AnyModel, BUILT_IN, ModelEntry},
-    prelude::*,
-};
+use bevy_erode::models::{AnyModel, BUILT_IN, ModelEntry};
 
 /// The model of a name, in whatever case.
 pub fn named(name: &str) -> Option<&'static ModelEntry> {
@@ -35,15 +32,23 @@ pub fn all_names() -> String {
 pub struct Model {
     pub entry: &'static ModelEntry,
     pub settings: AnyModel,
+    /// What was set by options.
+    set: Vec<SetField>,
+}
+
+/// A field that an option has set.
+struct SetField {
+    path: String,
+    /// The option, for messages.
+    option: String,
 }
 
 impl Model {
-    /// A model with the settings of a preset, or the defaults.
-    pub fn choose(entry: &'static ModelEntry, preset: &ErosionScene) -> Self {
-        let set = preset.model(entry);
+    pub fn new(entry: &'static ModelEntry, settings: AnyModel) -> Self {
         Self {
             entry,
-            settings: set.unwrap_or_else(|| entry.default_model()),
+            settings,
+            set: Vec::new(),
         }
     }
 
@@ -52,36 +57,56 @@ impl Model {
         command_name(self.entry)
     }
 
-    pub fn has(&self, key: &str) -> bool {
-        self.field_names().iter().any(|name| name == key)
+    /// Finds a field by its path.
+    ///
+    /// # Errors
+    /// When it has none; says what there is.
+    pub fn find(&self, key: &str) -> Result<OpenSettings, String> {
+        OpenSettings::find(&self.settings, key)
     }
 
     pub fn field_names(&self) -> Vec<String> {
         settings::names(&self.settings)
     }
 
-    /// Sets a field that it has.
-    pub fn set(&mut self, set: &Assignment) -> Result<(), Failure> {
-        let changed = settings::with_field(self.entry, &self.settings, &set.key, &set.value);
-        self.settings =
-            changed.map_err(|reason| Failure::usage(format!("--set {}: {reason}", set.text)))?;
+    /// Sets a field that was [found](Self::find), for an option.
+    ///
+    /// # Errors
+    /// When the field does not take the value.
+    pub fn set(
+        &mut self,
+        field: &OpenSettings,
+        value: &str,
+        option: String,
+    ) -> Result<(), Failure> {
+        let changed = field.with_value(value);
+        self.settings = changed.map_err(|reason| Failure::usage(format!("{option}: {reason}")))?;
+        self.set.push(SetField {
+            path: field.path.clone(),
+            option,
+        });
         Ok(())
     }
 
     /// Checks the settings; the error names the option that set them.
-    pub fn check(&self, sets: &[Assignment]) -> Result<(), Failure> {
+    pub fn check(&self) -> Result<(), Failure> {
         let Err(error) = self.settings.check() else {
             return Ok(());
         };
         let field = self.settings.field_path(&error);
-        let name = self.name();
-        let is_cause = |set: &&Assignment| {
-            let is_meant = set.model.as_ref().is_none_or(|model| *model == name);
-            field.split('.').next() == Some(set.key.as_str()) && is_meant
+        let group = |path: &str| path.split('.').next().map(str::to_owned);
+        let is_within = |set: &&SetField| {
+            let below = field.strip_prefix(set.path.as_str());
+            below.is_some_and(|below| below.is_empty() || below.starts_with('.'))
         };
-        Err(Failure::usage(match sets.iter().rev().find(is_cause) {
-            Some(set) => format!("--set {}: `{field}` {}", set.text, error.reason),
-            None => format!("--model {name}: {error}"),
+        // Some rules are about several fields of a group.
+        let is_beside = |set: &&SetField| group(&set.path) == group(&field);
+        let mut last_first = self.set.iter().rev();
+        let cause = last_first.clone().find(is_within);
+        let cause = cause.or_else(|| last_first.find(is_beside));
+        Err(Failure::usage(match cause {
+            Some(set) => format!("{}: `{field}` {}", set.option, error.reason),
+            None => format!("--model {}: {error}", self.name()),
         }))
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     failure::Failure,
     models::{self, Model},
-    settings::Assignment,
+    settings::{Assignment, OpenSettings},
 };
 use bevy_erode::{
     bake::BakeModel,
@@ -53,7 +53,8 @@ impl Args for PassOptions {
         );
         let drops = "Number of droplets to simulate; only in a pass whose one model is droplets";
         let step = format!("Erosion time of one step [s; default: {STEP}]");
-        let set = "Set any field of the pass's models, by RON; e.g. pipe.roughness=0.05";
+        let set = "Set any field that `erode settings` lists, by RON; e.g. pipe.roughness=0.05 or \
+                   droplets.streams.onset=4000";
         command
             .arg(several("model", "MODELS", model).value_parser(parse_models))
             .arg(several("droplets", "N", drops.into()).value_parser(clap::value_parser!(u64)))
@@ -157,7 +158,7 @@ impl Pass {
     pub fn of_scene(scene: &ErosionScene) -> Self {
         let models = BUILT_IN.iter().filter_map(|entry| {
             let settings = scene.model(entry)?;
-            Some(Model { entry, settings })
+            Some(Model::new(entry, settings))
         });
         Self {
             models: models.collect(),
@@ -330,26 +331,22 @@ impl Draft {
         let amount = self.amount()?;
         let mut models: Vec<Model> = Vec::new();
         for entry in &self.entries {
-            let mut model = Model::choose(entry, preset);
+            let settings = preset.model(entry);
+            let settings = settings.unwrap_or_else(|| entry.default_model());
+            let mut model = Model::new(entry, settings);
             if let Some(seed) = seed
-                && model.has("seed")
+                && let Ok(field) = model.find("seed")
             {
-                let set = Assignment {
-                    model: None,
-                    key: "seed".into(),
-                    value: seed.to_string(),
-                    text: format!("seed={seed}"),
-                };
-                model.set(&set)?;
+                model.set(&field, &seed.to_string(), format!("--seed {seed}"))?;
             }
             models.push(model);
         }
         for set in &self.sets {
-            let model = find(&mut models, set)?;
-            model.set(set)?;
+            let (model, field) = find(&mut models, set)?;
+            model.set(&field, &set.value, format!("--set {}", set.text))?;
         }
         for model in &models {
-            model.check(&self.sets)?;
+            model.check()?;
         }
         Ok(Pass {
             models,
@@ -387,43 +384,50 @@ impl Draft {
     }
 }
 
-/// The model of a pass that an assignment means.
-fn find<'a>(models: &'a mut [Model], set: &Assignment) -> Result<&'a mut Model, Failure> {
+/// The model of a pass that an assignment means, and its field.
+fn find<'a>(
+    models: &'a mut [Model],
+    set: &Assignment,
+) -> Result<(&'a mut Model, OpenSettings), Failure> {
     let wrong = |reason: String| Failure::usage(format!("--set {}: {reason}", set.text));
-    let meant = |model: &Model| match &set.model {
-        Some(name) => model.name() == *name,
-        None => true,
-    };
-    let names = |models: &[Model]| -> Vec<String> { models.iter().map(Model::name).collect() };
-    if let Some(name) = &set.model
-        && !models.iter().any(meant)
-    {
-        let there = names(models).join(" and ");
+    let (named, key) = set.model_and_key();
+    let is_meant = |model: &&mut Model| named.is_none_or(|named| *model.entry == *named);
+    let there: Vec<String> = models.iter().map(Model::name).collect();
+    let meant: Vec<&mut Model> = models.iter_mut().filter(is_meant).collect();
+    if let (Some(named), true) = (named, meant.is_empty()) {
+        let name = models::command_name(named);
+        let there = there.join(" and ");
         return Err(wrong(format!(
             "no model `{name}` in this pass, expected {there}"
         )));
     }
-    let found: Vec<usize> = (0..models.len())
-        .filter(|&i| meant(&models[i]) && models[i].has(&set.key))
-        .collect();
-    match found[..] {
-        [one] => Ok(&mut models[one]),
-        [] => {
-            let there = models.iter().filter(|model| meant(model)).map(|model| {
-                let fields = model.field_names().join(", ");
-                format!("`{}` has {fields}", model.name())
-            });
-            let there: Vec<String> = there.collect();
-            Err(wrong(format!(
-                "no setting `{}`; {} (`erode settings` lists units and limits)",
-                set.key,
-                there.join("; ")
-            )))
-        }
-        _ => {
-            let both = found.iter().map(|&i| models[i].name());
-            let both: Vec<String> = both.map(|name| format!("{name}.{}", set.key)).collect();
-            Err(wrong(format!("ambiguous: give {}", both.join(" or "))))
+    let (mut found, mut others, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
+    let group = key.split('.').next().unwrap_or(key);
+    for model in meant {
+        match model.find(key) {
+            Ok(field) => found.push((model, field)),
+            Err(reason) => {
+                let fields = model.field_names();
+                if fields.iter().any(|field| field == group) {
+                    reasons.push(reason);
+                }
+                others.push(format!("`{}` has {}", model.name(), fields.join(", ")));
+            }
         }
     }
+    if found.len() > 1 {
+        let all = found.iter().map(|(model, _)| model.name());
+        let all: Vec<String> = all.map(|name| format!("{name}.{key}")).collect();
+        return Err(wrong(format!("ambiguous: give {}", all.join(" or "))));
+    }
+    found.pop().ok_or_else(|| {
+        // One that has the group, but not the part, says what parts there are.
+        wrong(match reasons.pop() {
+            Some(reason) => format!("{reason} (`erode settings` lists units and limits)"),
+            None => format!(
+                "no setting `{key}`; {} (`erode settings` lists units and limits)",
+                others.join("; ")
+            ),
+        })
+    })
 }

@@ -1,9 +1,10 @@
 //! Settings by name: any field of any model, by RON, and the list of them all.
 
 use crate::{args::SettingsArgs, failure::Failure, models, report::print};
+use bevy::reflect::ReflectRef;
 use bevy_erode::models::{AnyModel, BUILT_IN, ModelEntry};
+use bevy_erode::settings::open_path;
 use ron::{Options, extensions::Extensions, ser::PrettyConfig};
-use serde::Serialize;
 
 /// Lists the settings of all models, or of one: default, unit, hard limits,
 /// sensible range and what each does.
@@ -28,17 +29,23 @@ pub fn run(args: &SettingsArgs) -> Result<(), Failure> {
     print(&lines.join("\n"))
 }
 
-/// As in scenes, `streams=()` may be written for `streams=Some(())`.
+/// As in scenes, `streams=(onset: 9.0)` may be written for `streams=Some(onset: 9.0)`.
 pub fn ron_options() -> Options {
     Options::default()
         .with_default_extension(Extensions::IMPLICIT_SOME | Extensions::UNWRAP_VARIANT_NEWTYPES)
 }
 
-/// `KEY=VALUE` or `MODEL.KEY=VALUE`.
+/// RON's own way to write options, `streams=Some((onset: 9.0))`, is not among them.
+fn plain_ron_options() -> Options {
+    Options::default().with_default_extension(Extensions::IMPLICIT_SOME)
+}
+
+/// `KEY=VALUE` or `MODEL.KEY=VALUE`, where a key may be a path such as
+/// `streams.onset`.
 #[derive(Clone, Debug)]
 pub struct Assignment {
-    pub model: Option<String>,
-    pub key: String,
+    /// Model and key, or the key alone.
+    pub path: String,
     pub value: String,
     /// As it was given, for messages.
     pub text: String,
@@ -46,22 +53,28 @@ pub struct Assignment {
 
 impl Assignment {
     pub fn parse(text: &str) -> Result<Self, String> {
-        let (place, value) = text
+        let (path, value) = text
             .split_once('=')
             .ok_or("expected KEY=VALUE, found no `=`")?;
-        let (model, key) = match place.trim().split_once('.') {
-            Some((model, key)) => (Some(plain_name(model)), key),
-            None => (None, place.trim()),
-        };
-        if key.is_empty() || value.trim().is_empty() {
+        let (path, value) = (path.trim(), value.trim());
+        if path.split('.').any(str::is_empty) || value.is_empty() {
             return Err("expected KEY=VALUE, found an empty key or value".into());
         }
         Ok(Self {
-            model,
-            key: key.into(),
-            value: value.trim().into(),
+            path: path.into(),
+            value: value.into(),
             text: text.into(),
         })
+    }
+
+    /// The model that the path begins with, if it does, and the key.
+    pub fn model_and_key(&self) -> (Option<&'static ModelEntry>, &str) {
+        let named = self.path.split_once('.');
+        let named = named.and_then(|(name, key)| Some((models::named(name)?, key)));
+        match named {
+            Some((model, key)) => (Some(model), key),
+            None => (None, &self.path),
+        }
     }
 }
 
@@ -70,47 +83,90 @@ pub fn plain_name(name: &str) -> String {
     name.trim().to_ascii_lowercase().replace('_', "-")
 }
 
-/// The fields of settings, in order, with their values as RON.
-fn fields<T: Serialize>(settings: &T) -> Result<Vec<(String, String)>, ron::Error> {
-    // One level of lines: each field is one.
-    let lines = PrettyConfig::new()
-        .depth_limit(1)
-        .new_line("\n")
-        .indentor("");
-    let text = ron_options().to_string_pretty(settings, lines)?;
-    let field = |line: &str| {
-        let (name, value) = line.trim_end_matches(',').split_once(':')?;
-        Some((name.trim().to_owned(), value.trim().to_owned()))
-    };
-    Ok(text.lines().filter_map(field).collect())
-}
-
 /// Names of all fields.
-pub fn names<T: Serialize>(settings: &T) -> Vec<String> {
-    let fields = fields(settings).unwrap_or_default();
-    fields.into_iter().map(|(name, _)| name).collect()
+pub fn names(settings: &AnyModel) -> Vec<String> {
+    let ReflectRef::Struct(fields) = settings.settings().reflect_ref() else {
+        return Vec::new();
+    };
+    let names = (0..fields.field_len()).filter_map(|index| fields.name_at(index));
+    names.map(Into::into).collect()
 }
 
-/// The settings of a model with another value in a field that they have.
-pub fn with_field(
-    model: &ModelEntry,
-    settings: &AnyModel,
-    key: &str,
-    value: &str,
-) -> Result<AnyModel, String> {
-    let mut fields = fields(settings).map_err(|error| error.to_string())?;
-    for (name, old) in &mut fields {
-        if name == key {
-            *old = value.into();
+/// Settings in which a field was found, to give it another value.
+pub struct OpenSettings {
+    /// With what the field is a part of switched on.
+    settings: AnyModel,
+    /// Where the field stands, without names of variants.
+    pub path: String,
+}
+
+impl OpenSettings {
+    /// Finds a field by a path as `erode settings` lists them.
+    ///
+    /// # Errors
+    /// When there is none; says what there is.
+    pub fn find(settings: &AnyModel, path: &str) -> Result<Self, String> {
+        let mut settings = settings.clone();
+        let path = open_path(settings.settings_mut(), path).map_err(|error| error.reason)?;
+        Ok(Self { settings, path })
+    }
+
+    /// The settings with another value in the field, in RON.
+    ///
+    /// # Errors
+    /// When the field does not take the value.
+    pub fn with_value(&self, value: &str) -> Result<AnyModel, String> {
+        let usual = self.read_with(&ron_options(), value);
+        usual.or_else(|reason| {
+            let plain = self.read_with(&plain_ron_options(), value);
+            plain.map_err(|_| reason)
+        })
+    }
+
+    fn read_with(&self, options: &Options, value: &str) -> Result<AnyModel, String> {
+        // Each field is a line, or several from its name to its last bracket.
+        let lines = PrettyConfig::new()
+            .compact_arrays(true)
+            .new_line("\n")
+            .indentor("");
+        let text = options.to_string_pretty(&self.settings, lines);
+        let text = text.map_err(|error| error.to_string())?;
+        let text = with_field(&text, &self.path, value)
+            .ok_or_else(|| format!("no setting `{}` to write to", self.path))?;
+        let model = self.settings.entry();
+        // Without the place, which is one in this text.
+        let read = options.from_str_seed(&text, &model);
+        let read = read.map_err(|error| error.code.to_string())?;
+        read.ok_or_else(|| format!("`{}` has no settings", model.key()))
+    }
+}
+
+/// RON of which each field is a line of its own, with another value in one of them.
+fn with_field(text: &str, path: &str, value: &str) -> Option<String> {
+    let mut changed = Vec::new();
+    // Names of the fields that the line is within.
+    let mut within: Vec<&str> = Vec::new();
+    // How many of them there are outside the field, once it was found.
+    let mut found = None;
+    for line in text.lines() {
+        let mut is_old = found.is_some_and(|outside| within.len() > outside);
+        if line.starts_with(')') {
+            within.pop();
+        } else if let Some((name, old)) = line.split_once(':') {
+            within.push(name);
+            if found.is_none() && within[..].join(".") == path {
+                found = Some(within.len() - 1);
+                // A comment at the end of the value ends with the line.
+                changed.push(format!("{name}:{value}\n,"));
+                is_old = true;
+            }
+            if !old.ends_with('(') {
+                within.pop();
+            }
+        }
+        if !is_old {
+            changed.push(line.into());
         }
     }
-    let fields: Vec<String> = fields
-        .into_iter()
-        .map(|(name, value)| format!("{name}:{value}\n"))
-        .collect();
-    let text = format!("({})", fields.join(","));
-    // Without the place, which is one in this text.
-    let read = ron_options().from_str_seed(&text, model);
-    let read = read.map_err(|error| error.code.to_string())?;
-    read.ok_or_else(|| format!("`{}` has no settings", model.key()))
+    found.map(|_| changed.join("\n"))
 }
