@@ -7,6 +7,7 @@ mod files;
 mod folder;
 #[cfg(unix)]
 mod interrupt;
+mod scenes;
 mod settings;
 
 use folder::Folder;

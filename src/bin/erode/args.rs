@@ -23,6 +23,10 @@ Examples:
     erode generate ridged --seed 7 --size 512x512 --cell-size 2 --out land.png
     erode scene:seasons --out seasons.tif --json
 
+  A scene with another setting, and with other models on its terrain in its weather:
+    erode scene:seasons --set shallow-water.interval=0.25 --out seasons.tif
+    erode scene:seasons --model pipe+thermal --out seasons.tif
+
   erode generate --help, erode info --help and erode scenes --help give more;
   erode settings pipe lists all that --set can change in a model.
 
@@ -203,7 +207,7 @@ pub struct RunArgs {
     /// Seed of droplets, and of a generated terrain
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Settings of models and weather, as in a scene: a .ron file or scene:NAME
+    /// Settings of models and weather, before those of a scene that is eroded: a .ron file or scene:NAME
     #[arg(long, value_name = "FILE")]
     pub preset: Option<String>,
     /// Threads; the result is the same for any number [default: all cores]

@@ -5,6 +5,7 @@ use crate::{
     failure::Failure,
     input::{Land, check_cell_size},
     job,
+    passes::Given,
     settings::{self, Assignment},
 };
 use bevy_erode::prelude::*;
@@ -15,8 +16,11 @@ pub fn run(mut args: GenerateArgs) -> Result<(), Failure> {
     check_cell_size(args.cell_size)?;
     let sets = args.passes.take_land();
     let (text, landform) = read_landform(&args.land, args.run.seed, &sets)?;
-    let preset = job::read_preset(&args.run)?;
-    let passes = args.passes.passes(&preset, args.run.seed)?;
+    let given = Given {
+        preset: job::read_preset(&args.run)?,
+        scene: None,
+    };
+    let passes = args.passes.passes(&given, args.run.seed)?;
     job::run(&args.run, passes, || {
         let terrain = Terrain::generate(&landform, args.size.into(), args.cell_size);
         let terrain = terrain.map_err(|error| Failure::usage(format!("{text}: {error}")))?;
@@ -24,7 +28,7 @@ pub fn run(mut args: GenerateArgs) -> Result<(), Failure> {
             terrain: job::shape(terrain, args.soil, args.borders)?,
             source: text,
             range: None,
-            scene: None,
+            notice: None,
         })
     })
 }

@@ -1,6 +1,6 @@
 //! The terrain to begin with: heightmaps, saved states and scenes.
 
-use crate::{args::InputArgs, failure::Failure, scenes};
+use crate::{args::InputArgs, failure::Failure};
 use bevy_erode::prelude::*;
 use bevy_erode::{
     io::{HeightmapError, SaveError, Vertical, VerticalRange},
@@ -15,29 +15,28 @@ pub struct Land {
     pub source: String,
     /// The range of heights that its file was said to have.
     pub range: Option<VerticalRange>,
-    /// The scene that it is the ground of.
-    pub scene: Option<ErosionScene>,
+    /// What is not used of where it comes from, in a line for people.
+    pub notice: Option<String>,
 }
 
-/// Reads a terrain from a scene, a saved state or a heightmap.
-pub fn read(source: &str, args: &InputArgs) -> Result<Land, Failure> {
-    let (terrain, scene) = if scenes::is_scene(source) {
+/// Reads a terrain from a scene that was read, a saved state or a heightmap.
+pub fn read(source: &str, args: &InputArgs, scene: Option<&ErosionScene>) -> Result<Land, Failure> {
+    let terrain = if let Some(scene) = scene {
         args.refuse_for(source, "a scene")?;
-        let scene = scenes::read(source)?;
-        (scene.build_terrain().map_err(Failure::failed)?, Some(scene))
+        scene.build_terrain().map_err(Failure::failed)?
     } else if is_state(source) {
         args.refuse_for(source, "a saved state")?;
-        (written_back(read_state(source)?)?, None)
+        written_back(read_state(source)?)?
     } else {
         let map = read_heightmap(source, &args.options()?)?;
         let terrain = map.into_terrain();
-        (terrain.map_err(|error| explain(source, error))?, None)
+        terrain.map_err(|error| explain(source, error))?
     };
     Ok(Land {
         terrain,
         source: source.into(),
         range: args.vertical_range(),
-        scene,
+        notice: None,
     })
 }
 

@@ -5,7 +5,7 @@ use crate::{
     failure::Failure,
     input::{self, Land},
     output::Outputs,
-    passes::{Amount, Pass},
+    passes::{Amount, Given, Pass},
     progress::{self, Style},
     report::{Drift, LandReport, PassReport, Report, Timings, print},
     scenes,
@@ -17,10 +17,14 @@ use std::time::Instant;
 
 /// What `erode IN …` does.
 pub fn bake(args: BakeArgs) -> Result<(), Failure> {
-    let preset = read_preset(&args.run)?;
-    let passes = args.passes.passes(&preset, args.run.seed)?;
     let is_scene = scenes::is_scene(&args.source);
-    if passes.is_empty() && !is_scene {
+    let scene = is_scene.then(|| scenes::read(&args.source)).transpose()?;
+    let given = Given {
+        preset: read_preset(&args.run)?,
+        scene,
+    };
+    let passes = args.passes.passes(&given, args.run.seed)?;
+    if passes.is_empty() {
         return Err(Failure::usage(
             "no model given: give `--model` with `--seconds` or `--droplets`; see `erode --help`",
         ));
@@ -29,9 +33,11 @@ pub fn bake(args: BakeArgs) -> Result<(), Failure> {
         let reason = format!("{} already has a soil layer", args.source);
         return Err(Failure::usage(format!("--soil: {reason}")));
     }
+    let notice = given.dropped(&args.source, &passes);
     run(&args.run, passes, || {
-        let mut land = input::read(&args.source, &args.input)?;
+        let mut land = input::read(&args.source, &args.input, given.scene.as_ref())?;
         land.terrain = shape(land.terrain, args.soil, args.borders)?;
+        land.notice = notice;
         Ok(land)
     })
 }
@@ -64,7 +70,7 @@ pub fn shape(
 /// Gets the land, runs the passes, writes the files and says what was done.
 pub fn run(
     args: &RunArgs,
-    mut passes: Vec<Pass>,
+    passes: Vec<Pass>,
     land: impl FnOnce() -> Result<Land, Failure>,
 ) -> Result<(), Failure> {
     let began = Instant::now();
@@ -75,9 +81,6 @@ pub fn run(
         ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(others).build());
     }
     let land = land()?;
-    if let (true, Some(scene)) = (passes.is_empty(), &land.scene) {
-        passes.push(Pass::of_scene(scene));
-    }
     let mut terrain = land.terrain;
     let input = LandReport::of(&land.source, &terrain);
     let mut masks = outputs.new_masks();
@@ -87,6 +90,9 @@ pub fn run(
     let read = began.elapsed();
 
     let style = Style::fitting(args.quiet);
+    if let Some(notice) = &land.notice {
+        style.say(notice);
+    }
     let mut reports = Vec::new();
     for (number, pass) in passes.iter().enumerate() {
         let label = format!("pass {} of {}: {pass}", number + 1, passes.len());

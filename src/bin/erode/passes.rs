@@ -11,7 +11,7 @@ use bevy_erode::{
     scene::{SceneForcing, SceneRiver},
 };
 use bevy_erode::{
-    models::{BUILT_IN, ModelEntry},
+    models::{AnyModel, BUILT_IN, ModelEntry},
     prelude::*,
 };
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -48,17 +48,19 @@ impl Args for PassOptions {
             arg.allow_negative_numbers(true)
         };
         let model = format!(
-            "Start a pass with these models: {}; models joined by + run together in each step",
+            "Start a pass with these models: {}; models joined by + run together in each step, \
+             instead of a scene's models",
             models::all_names()
         );
         let drops = "Number of droplets to simulate; only in a pass whose one model is droplets";
-        let step = format!("Erosion time of one step [s; default: {STEP}]");
+        let seconds = "Erosion time [s; default: the scene's]";
+        let step = format!("Erosion time of one step [s; default: the scene's, else {STEP}]");
         let set = "Set any field that `erode settings` lists, by RON; e.g. pipe.roughness=0.05 or \
                    droplets.streams.onset=4000";
         command
             .arg(several("model", "MODELS", model).value_parser(parse_models))
             .arg(several("droplets", "N", drops.into()).value_parser(clap::value_parser!(u64)))
-            .arg(several("seconds", "S", "Erosion time [s]".into()).value_parser(parse_seconds))
+            .arg(several("seconds", "S", seconds.into()).value_parser(parse_seconds))
             .arg(several("step", "S", step).value_parser(parse_step))
             .arg(several("set", "KEY=VALUE", set.into()).value_parser(Assignment::parse))
     }
@@ -154,23 +156,6 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// What a scene does by itself.
-    pub fn of_scene(scene: &ErosionScene) -> Self {
-        let models = BUILT_IN.iter().filter_map(|entry| {
-            let settings = scene.model(entry)?;
-            Some(Model::new(entry, settings))
-        });
-        Self {
-            models: models.collect(),
-            amount: Amount::Seconds {
-                seconds: scene.seconds,
-                step: scene.step,
-            },
-            points: Some(scene.forcing.clone()),
-            rivers: scene.rivers.clone(),
-        }
-    }
-
     /// The plan for a terrain.
     pub fn bake(&self, terrain: Terrain) -> Bake {
         match self.amount {
@@ -249,9 +234,19 @@ impl PassOptions {
         land
     }
 
-    /// The passes, with every setting checked.
-    pub fn passes(self, preset: &ErosionScene, seed: Option<u64>) -> Result<Vec<Pass>, Failure> {
+    /// Whether the command line says which models run.
+    fn names_models(&self) -> bool {
+        let is_model = |option: &PassOption| matches!(option, PassOption::Model(_));
+        self.0.iter().any(is_model)
+    }
+
+    /// The passes, with every setting checked. A scene without any is a pass of its
+    /// own, to which all options belong.
+    pub fn passes(self, given: &Given, seed: Option<u64>) -> Result<Vec<Pass>, Failure> {
         let mut drafts: Vec<Draft> = Vec::new();
+        if let (Some(scene), false) = (&given.scene, self.names_models()) {
+            drafts.push(Draft::of_scene(scene));
+        }
         for option in self.0 {
             if let PassOption::Model(together) = option {
                 drafts.push(Draft::new(together));
@@ -273,15 +268,73 @@ impl PassOptions {
                 PassOption::Model(_) => true,
             };
             if !is_new {
-                let reason = format!("already given for the pass `--model {}`", draft.names());
+                let reason = format!("already given for {}", draft.label());
                 return Err(Failure::usage(format!("{text}: {reason}")));
             }
         }
         drafts
             .into_iter()
-            .map(|draft| draft.finish(preset, seed))
+            .map(|draft| draft.finish(given, seed))
             .collect()
     }
+}
+
+/// Where a pass takes from what the command line does not say.
+#[derive(Default)]
+pub struct Given {
+    /// Settings that go before those of a scene.
+    pub preset: ErosionScene,
+    /// The scene that the land is the ground of.
+    pub scene: Option<ErosionScene>,
+}
+
+impl Given {
+    /// The settings of a model.
+    fn settings(&self, entry: &ModelEntry) -> AnyModel {
+        let preset = self.preset.model(entry);
+        let set = preset.or_else(|| self.scene.as_ref()?.model(entry));
+        set.unwrap_or_else(|| entry.default_model())
+    }
+
+    /// What of the scene does not run in any pass, in a line for people.
+    pub fn dropped(&self, source: &str, passes: &[Pass]) -> Option<String> {
+        let scene = self.scene.as_ref()?;
+        let runs = |entry: &ModelEntry| {
+            let mut all = passes.iter().flat_map(|pass| &pass.models);
+            all.any(|model| *model.entry == *entry)
+        };
+        let models = entries_of(scene).filter(|entry| !runs(entry));
+        let mut dropped: Vec<String> = models.map(models::command_name).collect();
+        let SceneForcing {
+            sources,
+            sinks,
+            lava_sources,
+            ..
+        } = &scene.forcing;
+        // Droplets by number take no time, so nothing else acts.
+        let acts = passes.iter().any(|pass| pass.points.is_some());
+        let flows = passes.iter().any(|pass| !pass.rivers.is_empty());
+        for (name, there, runs) in [
+            ("sources", !sources.is_empty(), acts),
+            ("sinks", !sinks.is_empty(), acts),
+            ("lava sources", !lava_sources.is_empty(), acts),
+            ("rivers", !scene.rivers.is_empty(), flows),
+        ] {
+            if there && !runs {
+                dropped.push(name.into());
+            }
+        }
+        let dropped = (!dropped.is_empty()).then(|| dropped.join(", "))?;
+        Some(format!(
+            "{source}: `--model` replaces the scene's models; not run: {dropped}"
+        ))
+    }
+}
+
+/// The models and the weather of a scene, in the order of a step.
+fn entries_of(scene: &ErosionScene) -> impl Iterator<Item = &'static ModelEntry> {
+    let is_there = |entry: &&ModelEntry| scene.model(entry).is_some();
+    BUILT_IN.iter().filter(is_there)
 }
 
 impl PassOption {
@@ -306,6 +359,8 @@ fn names(models: &[&ModelEntry]) -> String {
 /// A pass that is being read.
 struct Draft {
     entries: Vec<&'static ModelEntry>,
+    /// Whether it is all that a scene does by itself.
+    is_scene: bool,
     droplets: Option<u64>,
     seconds: Option<f32>,
     step: Option<f32>,
@@ -316,6 +371,7 @@ impl Draft {
     fn new(together: Together) -> Self {
         Self {
             entries: together.0,
+            is_scene: false,
             droplets: None,
             seconds: None,
             step: None,
@@ -323,17 +379,35 @@ impl Draft {
         }
     }
 
-    fn names(&self) -> String {
-        names(&self.entries)
+    fn of_scene(scene: &ErosionScene) -> Self {
+        Self {
+            is_scene: true,
+            ..Self::new(Together(entries_of(scene).collect()))
+        }
     }
 
-    fn finish(self, preset: &ErosionScene, seed: Option<u64>) -> Result<Pass, Failure> {
-        let amount = self.amount()?;
+    /// What it is called in messages.
+    fn label(&self) -> String {
+        match self.is_scene {
+            true => "the scene".into(),
+            false => format!("`--model {}`", names(&self.entries)),
+        }
+    }
+
+    fn finish(mut self, given: &Given, seed: Option<u64>) -> Result<Pass, Failure> {
+        let amount = self.amount(given.scene.as_ref())?;
+        // Weather and sources need time.
+        let is_timed = matches!(amount, Amount::Seconds { .. });
+        let scene = given.scene.as_ref().filter(|_| is_timed);
+        if let Some(scene) = scene {
+            let weather = entries_of(scene).filter(|entry| entry.is_forcing());
+            let more: Vec<_> = weather.filter(|own| !self.entries.contains(own)).collect();
+            self.entries.extend(more);
+            self.entries.sort_by_key(|model| models::place(model));
+        }
         let mut models: Vec<Model> = Vec::new();
         for entry in &self.entries {
-            let settings = preset.model(entry);
-            let settings = settings.unwrap_or_else(|| entry.default_model());
-            let mut model = Model::new(entry, settings);
+            let mut model = Model::new(entry, given.settings(entry));
             if let Some(seed) = seed
                 && let Ok(field) = model.find("seed")
             {
@@ -348,23 +422,33 @@ impl Draft {
         for model in &models {
             model.check()?;
         }
+        let rivers = scene.filter(|_| self.is_scene);
         Ok(Pass {
             models,
             amount,
-            points: None,
-            rivers: Vec::new(),
+            points: scene.map(|scene| scene.forcing.clone()),
+            rivers: rivers.map_or_else(Vec::new, |scene| scene.rivers.clone()),
         })
     }
 
-    fn amount(&self) -> Result<Amount, Failure> {
+    /// What is not given is that of the scene.
+    fn amount(&self, scene: Option<&ErosionScene>) -> Result<Amount, Failure> {
         let wrong = |reason: &str| {
-            let pass = format!("--model {}", self.names());
+            let pass = match self.is_scene {
+                true => self.label(),
+                false => format!("--model {}", names(&self.entries)),
+            };
             Err(Failure::usage(format!("{pass}: {reason}")))
         };
-        let droplets_alone =
-            matches!(self.entries[..], [model] if model.key() == DropletSolver::KEY);
+        let droplets_alone = !self.is_scene
+            && matches!(self.entries[..], [model] if model.key() == DropletSolver::KEY);
+        let seconds = self.seconds.or(scene.map(|scene| scene.seconds));
+        let step = self.step.or(scene.map(|scene| scene.step));
         match (self.droplets, self.seconds) {
             (Some(_), Some(_)) => wrong("give either `--droplets` or `--seconds`, not both"),
+            (Some(_), None) if self.is_scene => wrong(
+                "runs for a time: give `--seconds`, or `--model droplets` before `--droplets`",
+            ),
             (Some(_), None) if !droplets_alone => {
                 wrong("`--droplets` is for a pass of droplets alone; give `--seconds`")
             }
@@ -372,14 +456,14 @@ impl Draft {
                 wrong("`--step` goes with `--seconds`, not with `--droplets`")
             }
             (Some(count), None) => Ok(Amount::Droplets(count)),
-            (None, Some(seconds)) => Ok(Amount::Seconds {
-                seconds,
-                step: self.step.unwrap_or(STEP),
-            }),
-            (None, None) if droplets_alone => {
-                wrong("no duration: give `--droplets` or `--seconds`")
-            }
-            (None, None) => wrong("no duration: give `--seconds`"),
+            (None, _) => match seconds {
+                Some(seconds) => Ok(Amount::Seconds {
+                    seconds,
+                    step: step.unwrap_or(STEP),
+                }),
+                None if droplets_alone => wrong("no duration: give `--droplets` or `--seconds`"),
+                None => wrong("no duration: give `--seconds`"),
+            },
         }
     }
 }
@@ -393,6 +477,9 @@ fn find<'a>(
     let (named, key) = set.model_and_key();
     let is_meant = |model: &&mut Model| named.is_none_or(|named| *model.entry == *named);
     let there: Vec<String> = models.iter().map(Model::name).collect();
+    if there.is_empty() {
+        return Err(wrong("no model to set runs here".into()));
+    }
     let meant: Vec<&mut Model> = models.iter_mut().filter(is_meant).collect();
     if let (Some(named), true) = (named, meant.is_empty()) {
         let name = models::command_name(named);
