@@ -46,8 +46,10 @@ pub struct SolidsLedger {
     pub moved: f64,
     /// The constant: what the terrain started with.
     pub initial: f64,
-    /// Sum of all absolute volumes: what drift is measured against.
-    pub total: f64,
+    /// Sum of the absolute volumes on the grid: what drift is measured against. Bedrock
+    /// below height zero counts as much as bedrock above, so this is no balance.
+    #[cfg_attr(feature = "serialize", serde(alias = "total"))]
+    pub sum_of_absolute_volumes: f64,
 }
 
 /// Volumes of water. units: m³
@@ -168,7 +170,7 @@ impl SolidsLedger {
             self.lost,
             self.moved,
             self.initial,
-            self.total,
+            self.sum_of_absolute_volumes,
         ]
     }
 
@@ -191,9 +193,10 @@ impl SolidsLedger {
         self.balance() - self.initial
     }
 
-    /// Drift in proportion to all there is.
+    /// Drift in proportion to all there is:
+    /// [`sum_of_absolute_volumes`](Self::sum_of_absolute_volumes).
     pub fn drift_of_total(&self) -> f64 {
-        ratio(self.drift(), self.total)
+        ratio(self.drift(), self.sum_of_absolute_volumes)
     }
 
     /// Drift in proportion to the volume moved so far.

@@ -424,7 +424,7 @@ impl Terrain {
         ledger.solids.soil = standing.solids.soil;
         ledger.solids.suspended = standing.solids.suspended;
         ledger.solids.lava = standing.solids.lava;
-        ledger.solids.total = standing.solids.total;
+        ledger.solids.sum_of_absolute_volumes = standing.solids.sum_of_absolute_volumes;
         ledger.water.standing = standing.water.standing;
         ledger
     }
@@ -632,7 +632,8 @@ impl Terrain {
         if let Some(lava) = &self.lava {
             ledger.solids.lava = sum(&lava.depth) + sum(&lava.low);
         }
-        ledger.solids.total = sum_of(&self.bedrock, |v| f64::from(v.abs())) * area
+        ledger.solids.sum_of_absolute_volumes = sum_of(&self.bedrock, |v| f64::from(v.abs()))
+            * area
             + ledger.solids.soil
             + ledger.solids.suspended
             + ledger.solids.lava;

@@ -70,7 +70,8 @@ impl StandingVolumes {
         solids.soil = all.soil * area;
         solids.suspended = all.suspended * area;
         solids.lava = all.lava * area;
-        solids.total = all.absolute * area + solids.soil + solids.suspended + solids.lava;
+        solids.sum_of_absolute_volumes =
+            all.absolute * area + solids.soil + solids.suspended + solids.lava;
         ledger.water.standing = all.water * area;
         ledger
     }

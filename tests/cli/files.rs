@@ -186,7 +186,9 @@ fn progress_is_plain_lines_where_there_is_no_terminal() {
     );
     assert!(!run.err.contains(['\u{1b}', '\r']), "{:?}", run.err);
     assert!(
-        run.out.contains("m³ moved") && run.out.contains("o.png: "),
+        run.out.contains("m³ moved")
+            && run.out.contains("of the sum of absolute volumes")
+            && run.out.contains("o.png: "),
         "{}",
         run.out
     );

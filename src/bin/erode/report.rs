@@ -21,7 +21,8 @@ pub struct Report {
     pub preview: Option<String>,
     /// Volumes at the end. units: m³
     pub ledger: Ledger,
-    /// Volume that appeared or vanished, in proportion to all there is.
+    /// Volume that appeared or vanished: of solids in proportion to the ledger's
+    /// `sum_of_absolute_volumes`, of water to all that was there or came.
     pub drift: Drift,
     /// Of the whole terrain: the same for the same input, settings and seed.
     pub state_hash: String,
@@ -169,7 +170,8 @@ impl fmt::Display for Report {
         if !self.passes.is_empty() {
             writeln!(
                 f,
-                "{:.0} m³ moved, {:.0} m³ left across the border; mass drift {:.1e} of the total",
+                "{:.0} m³ moved, {:.0} m³ left across the border; mass drift {:.1e} of the sum of \
+                 absolute volumes",
                 solids.moved, solids.left, self.drift.solids
             )?;
         }
