@@ -7,7 +7,7 @@ use bevy_erode::{
     bake::{BakeError, BakeModel, BakeProgress, BakedTerrain},
     forcing::{EvaporationSolver, RainSolver},
     models::droplet::DropletSolver,
-    models::pipe::PipeSolver,
+    models::pipe::{PipeSolver, PublishedPipe},
     models::shallow_water::ShallowWaterSolver,
     models::thermal::ThermalSolver,
     terrain::{Grid, SettingsError},
@@ -70,6 +70,43 @@ fn wrong_settings_are_told_before_anything_runs() {
     }
     let step = Bake::new(hills(1)).with_step(0.0).simulate(1.0, []);
     assert!(matches!(step.run(&progress), Err(BakeError::Settings(_))));
+}
+
+#[test]
+fn a_land_that_leaves_all_heights_is_an_error() {
+    let absurd = PipeModel {
+        published: Some(PublishedPipe {
+            capacity: 1000.0,
+            dissolving: 1.0,
+            ..default()
+        }),
+        ..default()
+    };
+    let land = Fbm::seeded(3).with_height(800.0).with_feature_size(600.0);
+    let land = Terrain::generate(&land, UVec2::splat(32), 30.0).expect("valid");
+    let models = || {
+        [
+            BakeModel::new::<RainSolver>(Rain::mm_per_hour(20_000.0)),
+            BakeModel::new::<PipeSolver>(absurd.clone()),
+        ]
+    };
+    let bake = Bake::new(land).with_step(0.1).simulate(20.0, models());
+    let error = bake.run(&BakeProgress::default()).expect_err("absurd");
+    let BakeError::Diverged {
+        models,
+        x,
+        y,
+        height,
+        lowest,
+        highest,
+        ..
+    } = error
+    else {
+        panic!("{error}");
+    };
+    assert_eq!(models, "Rain+PipeModel");
+    assert!(x < 32 && y < 32, "({x}, {y})");
+    assert!(!(lowest..=highest).contains(&height), "{height}");
 }
 
 #[test]

@@ -21,6 +21,7 @@
 
 mod background;
 mod river;
+mod sanity;
 mod task;
 
 pub use river::{RiverBake, RiverTask};
@@ -41,12 +42,15 @@ use core::{
     fmt,
     sync::atomic::{AtomicBool, AtomicU32, Ordering},
 };
+use sanity::HeightLimits;
 use thiserror::Error;
 
 /// Droplets between two looks at the progress.
 const DROPS_AT_ONCE: u64 = 16_384;
 /// Erosion time of a step unless another is asked for. units: s
 const STEP: f32 = 1.0 / 64.0;
+/// Steps between two looks at the heights, which would slow down every step.
+const STEPS_UNCHECKED: u64 = 16;
 
 /// Why a bake gave no terrain.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -58,6 +62,28 @@ pub enum BakeError {
     /// It was cancelled.
     #[error("the bake was cancelled")]
     Cancelled,
+    /// The land left all sane heights: the settings do not suit it.
+    #[error(
+        "`{models}` drove the ground at cell ({x}, {y}) to {height} m by {reached}, expected \
+         {lowest} m to {highest} m: use weaker settings or a smaller step"
+    )]
+    Diverged {
+        /// The models that ran, such as `Rain+PipeModel`.
+        models: String,
+        /// When it was noticed, such as `12.5 s` or `16384 drops` of a stage.
+        reached: String,
+        /// Column of the first bad cell.
+        x: u32,
+        /// Row of the first bad cell.
+        y: u32,
+        /// Its height, which may be no number. units: m
+        height: f32,
+        /// The lowest height that is accepted: that of the land at the start, less ten
+        /// times its relief and 10 km. units: m
+        lowest: f32,
+        /// The highest height that is accepted. units: m
+        highest: f32,
+    },
 }
 
 /// How far a bake is; shared between who runs it and who watches.
@@ -273,21 +299,32 @@ enum Stage {
 /// A stage that is ready to run.
 enum ReadyStage {
     Droplets(Box<DropletSolver>, u64),
-    /// With whole steps, their length, and a shorter one at the end.
-    Models(Vec<Box<dyn Work>>, u64, f32, Option<f32>),
+    Models(ReadyModels),
+}
+
+/// Models that are ready to run.
+struct ReadyModels {
+    /// For errors.
+    names: String,
+    models: Vec<Box<dyn Work>>,
+    /// Whole steps, their length, and that of a shorter one at the end. units: s
+    steps: u64,
+    step: f32,
+    last: Option<f32>,
 }
 
 impl ReadyStage {
     fn parts(&self) -> u64 {
         match self {
             Self::Droplets(_, count) => count.div_ceil(DROPS_AT_ONCE),
-            Self::Models(_, steps, _, last) => steps + u64::from(last.is_some()),
+            Self::Models(ready) => ready.steps + u64::from(ready.last.is_some()),
         }
     }
 
     fn run(
         self,
         terrain: &mut Terrain,
+        limits: &HeightLimits,
         mut reached: impl FnMut(u64) -> Result<(), BakeError>,
     ) -> Result<(), BakeError> {
         let parts = self.parts();
@@ -296,24 +333,62 @@ impl ReadyStage {
                 for part in 0..parts {
                     let left = count - part * DROPS_AT_ONCE;
                     solver.rain(terrain, left.min(DROPS_AT_ONCE));
+                    check_heights(terrain, limits, DropletSolver::NAME, || {
+                        format!("{} drops", count.min((part + 1) * DROPS_AT_ONCE))
+                    })?;
                     reached(part + 1)?;
                 }
             }
-            Self::Models(mut models, steps, step, last) => {
+            Self::Models(ReadyModels {
+                names,
+                mut models,
+                steps,
+                step,
+                last,
+            }) => {
+                let mut seconds = 0.0;
                 for part in 0..parts {
                     let step = last.filter(|_| part == steps).unwrap_or(step);
                     for model in &mut models {
                         model.advance(terrain, step);
+                    }
+                    seconds += f64::from(step);
+                    if (part + 1) % STEPS_UNCHECKED == 0 {
+                        check_heights(terrain, limits, &names, || format!("{seconds:.3} s"))?;
                     }
                     reached(part + 1)?;
                 }
                 for model in &mut models {
                     model.finish(terrain);
                 }
+                check_heights(terrain, limits, &names, || format!("{seconds:.3} s"))?;
             }
         }
         Ok(())
     }
+}
+
+/// Whether the land is still sane. `reached` says how far the stage is.
+fn check_heights(
+    terrain: &Terrain,
+    limits: &HeightLimits,
+    models: &str,
+    reached: impl FnOnce() -> String,
+) -> Result<(), BakeError> {
+    let Some(bad) = limits.check(terrain) else {
+        return Ok(());
+    };
+    let width = terrain.grid().width();
+    let (lowest, highest) = limits.range();
+    Err(BakeError::Diverged {
+        models: models.into(),
+        reached: reached(),
+        x: (bad.cell % width) as u32,
+        y: (bad.cell / width) as u32,
+        height: bad.height,
+        lowest,
+        highest,
+    })
 }
 
 /// A terrain and what is to be done to it.
@@ -385,10 +460,16 @@ impl Bake {
                         ),
                     });
                 }
+                let names: Vec<&str> = models.iter().map(|model| model.name).collect();
                 let models = models.iter().map(|model| (model.make)(grid));
-                let models = models.collect::<Result<_, _>>()?;
                 let (steps, last) = steps_of(*seconds, *step);
-                Ok(ReadyStage::Models(models, steps, *step, last))
+                Ok(ReadyStage::Models(ReadyModels {
+                    names: names.join("+"),
+                    models: models.collect::<Result<_, _>>()?,
+                    steps,
+                    step: *step,
+                    last,
+                }))
             }
         };
         self.stages.iter().map(work).collect()
@@ -396,15 +477,20 @@ impl Bake {
 
     /// Does it all, and returns the terrain. The result does not depend on the
     /// number of threads.
+    ///
+    /// # Errors
+    /// When a setting is wrong, before anything runs; when it is cancelled; and when the
+    /// ground gets heights that land does not have, as by absurd settings.
     pub fn run(self, progress: &BakeProgress) -> Result<Terrain, BakeError> {
         let work = self.prepare()?;
         let mut terrain = self.terrain;
+        let limits = HeightLimits::of(&terrain);
         // Stages count alike: what a step costs is not known beforehand.
         let stages = work.len().max(1) as f64;
         progress.reach(0.0)?;
         for (number, work) in work.into_iter().enumerate() {
             let parts = work.parts().max(1) as f64;
-            work.run(&mut terrain, |part| {
+            work.run(&mut terrain, &limits, |part| {
                 progress.reach((number as f64 + part as f64 / parts) / stages)
             })?;
         }

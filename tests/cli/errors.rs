@@ -436,6 +436,36 @@ fn options_that_cannot_be() {
     );
 }
 
+/// Absurd settings that drive the land to absurd heights end without a file.
+#[test]
+fn a_land_that_leaves_all_heights_is_an_error() {
+    let folder = Folder::new("cli-diverged");
+    let land = "generate fbm --seed 3 --set height=800 --set feature_size=600";
+    let files = "--size 32x32 --cell-size 30 --out land.exr";
+    assert_eq!(erode(&folder, &format!("{land} {files}")).code, Some(0));
+    let pass = "--model rain+pipe --seconds 20 --set mm_per_hour=20000";
+    let absurd = "--set pipe.published.capacity=1000 --set pipe.published.dissolving=1";
+    let out = "--quiet --out out.png --masks masks";
+    fail(
+        &folder,
+        1,
+        &[(
+            format!("land.exr {pass} {absurd} {out}"),
+            &[
+                "pass 1 of 1: rain+pipe, 20 s: ",
+                "`Rain+PipeModel`",
+                "at cell (",
+                " m by ",
+                " s, expected -",
+            ],
+        )],
+    );
+    // The same with the source's own numbers is no error.
+    let sane = format!("land.exr {pass} --set published=() {out}");
+    let run = erode(&folder, &sane);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+}
+
 /// An old file stays as it was when the new one cannot be made.
 #[test]
 fn a_failure_leaves_the_old_file() {

@@ -30,7 +30,8 @@ Examples:
   erode generate --help, erode info --help and erode scenes --help give more;
   erode settings pipe lists all that --set can change in a model.
 
-Exit codes: 0 success, 1 file or system error, 2 invalid command line, 130 interrupted.
+Exit codes: 0 success, 1 file or system error or a land that left all sane heights,
+2 invalid command line, 130 interrupted.
 Nothing is written before all passes are done, and no file is ever half written.";
 
 /// What the program is asked to do.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 pub enum Failure {
     /// The command line is wrong.
     Usage(String),
-    /// A file or the system failed.
+    /// A file, the system or the erosion failed.
     Failed(String),
 }
 

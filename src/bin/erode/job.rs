@@ -11,7 +11,7 @@ use crate::{
     scenes,
 };
 use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
-use bevy_erode::bake::BakeProgress;
+use bevy_erode::bake::{BakeError, BakeProgress};
 use bevy_erode::{parallel::Workers, prelude::*};
 use std::time::Instant;
 
@@ -106,7 +106,13 @@ pub fn run(
         let progress = BakeProgress::default();
         let bake = pass.bake(terrain);
         let (baked, took) = progress::watch(style, &label, &progress, || bake.run(&progress));
-        terrain = baked.map_err(|error| Failure::usage(format!("{label}: {error}")))?;
+        terrain = baked.map_err(|error| {
+            let reason = format!("{label}: {error}");
+            match error {
+                BakeError::Settings(_) => Failure::usage(reason),
+                _ => Failure::failed(reason),
+            }
+        })?;
         if let Some(masks) = &mut masks {
             let seconds = match pass.amount {
                 // Drops fall outside the time of flowing water.
