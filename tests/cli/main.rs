@@ -7,6 +7,7 @@ mod files;
 mod folder;
 #[cfg(unix)]
 mod interrupt;
+mod previews;
 mod scenes;
 mod settings;
 

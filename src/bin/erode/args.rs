@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::{output::Format, passes::PassOptions};
+use crate::{output::Format, passes::PassOptions, preview::PreviewStyle};
 use bevy_erode::{
     io::{Endian, HeightmapFormat},
     terrain::Borders,
@@ -202,9 +202,18 @@ pub struct RunArgs {
     /// Format of the masks
     #[arg(long, value_name = "FORMAT", value_parser = parse_heightmap_format, default_value = "png")]
     pub mask_format: HeightmapFormat,
-    /// Write a shaded relief (hillshade) image
+    /// Write a picture of the result, by default a shaded relief
     #[arg(long, value_name = "PNG")]
     pub preview: Option<PathBuf>,
+    /// What the picture shows: colored relief, gray hillshade, slope (0° white, 15° green, 30° yellow, 45° red, 60° violet, 90° black) or water depth over the hillshade
+    #[arg(
+        long,
+        value_name = "STYLE",
+        value_enum,
+        default_value_t = PreviewStyle::Relief,
+        requires = "preview"
+    )]
+    pub preview_style: PreviewStyle,
     /// Seed of droplets, and of a generated terrain
     #[arg(long)]
     pub seed: Option<u64>,

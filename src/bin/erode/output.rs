@@ -4,7 +4,8 @@ use crate::{
     args::RunArgs,
     failure::Failure,
     input::to_range,
-    interrupt, preview,
+    interrupt,
+    preview::{self, PreviewStyle},
     report::{GroundReport, MaskReport, bounds},
 };
 use bevy_erode::io::{Endian, HeightmapError, HeightmapFormat, SaveError, Vertical, VerticalRange};
@@ -79,6 +80,7 @@ pub struct Outputs {
     masks: Option<PathBuf>,
     mask_format: HeightmapFormat,
     preview: Option<PathBuf>,
+    preview_style: PreviewStyle,
 }
 
 /// What was written.
@@ -151,6 +153,7 @@ impl Outputs {
             masks: args.masks.clone(),
             mask_format: args.mask_format,
             preview: args.preview.clone(),
+            preview_style: args.preview_style,
         })
     }
 
@@ -175,7 +178,8 @@ impl Outputs {
         let preview = match &self.preview {
             None => None,
             Some(path) => {
-                preview::write(terrain, path).map_err(|error| at(path, error))?;
+                let written = preview::write(terrain, self.preview_style, path);
+                written.map_err(|error| at(path, error))?;
                 Some(path.display().to_string())
             }
         };

@@ -1,10 +1,50 @@
-//! Colors of the ground for a shaded relief.
+//! Pictures of the ground.
 
 use bevy::math::Vec3;
 use bevy_erode::io::{HeightmapError, VerticalRange};
 use bevy_erode::prelude::*;
+use clap::ValueEnum;
+use std::path::Path;
 
-// Linear RGB, bright enough to be seen from straight above.
+// No doc comments: with them, the help of all options would take two lines each.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub enum PreviewStyle {
+    // Rock, earth, grass, snow and water, lit by sun and sky.
+    Relief,
+    // Gray, by light from the north-west alone.
+    Hillshade,
+    // Steepness by colors: `SLOPE_COLORS`.
+    Slope,
+    // Depth of the water in blue, over the hillshade.
+    Water,
+}
+
+/// Where the light of a plain hillshade comes from: north-west (rows run south), 45° up.
+/// Right, down, up.
+const LIGHT: Vec3 = Vec3::new(-0.5, -0.5, core::f32::consts::FRAC_1_SQRT_2);
+/// Gray of a slope that no light reaches, where 1 is white.
+const SHADOW: f32 = 0.08;
+
+/// Slopes and their colors, with even steps between. units: °, sRGB
+const SLOPE_COLORS: [(f32, [u8; 3]); 6] = [
+    (0.0, [255, 255, 255]),
+    (15.0, [102, 189, 99]),
+    (30.0, [254, 224, 76]),
+    (45.0, [215, 48, 39]),
+    (60.0, [84, 39, 136]),
+    (90.0, [0, 0, 0]),
+];
+
+/// Water that is not shown: rain wets all of the land. units: m
+const WET: f32 = 0.01;
+/// The depth of the darkest blue. units: m
+const DEEPEST: f32 = 10.0;
+/// Colors of no depth and of the deepest water, and how much they cover. units: sRGB
+const SHALLOW_BLUE: [u8; 3] = [158, 202, 225];
+const DEEP_BLUE: [u8; 3] = [8, 48, 107];
+const WATER_COVER: f32 = 0.85;
+
+// Of a relief. Linear RGB, bright enough to be seen from straight above.
 const ROCK: Vec3 = Vec3::new(0.33, 0.30, 0.25);
 const CLIFF: Vec3 = Vec3::new(0.15, 0.13, 0.12);
 const SOIL: Vec3 = Vec3::new(0.26, 0.17, 0.085);
@@ -13,8 +53,65 @@ const SNOW: Vec3 = Vec3::new(0.80, 0.82, 0.85);
 const SHALLOWS: Vec3 = Vec3::new(0.07, 0.22, 0.25);
 const DEEP: Vec3 = Vec3::new(0.015, 0.07, 0.16);
 
+/// Draws a terrain.
+pub fn write(terrain: &Terrain, style: PreviewStyle, path: &Path) -> Result<(), HeightmapError> {
+    let width = terrain.grid().width();
+    let slope = |cell: usize| terrain.slope((cell % width) as u32, (cell / width) as u32);
+    let shade = |cell: usize| {
+        let slope = slope(cell);
+        let length = (1.0 + slope.length_squared()).sqrt();
+        let facing = LIGHT.dot(Vec3::new(-slope.x, -slope.y, 1.0)) / length;
+        Vec3::splat(SHADOW + (1.0 - SHADOW) * facing.max(0.0))
+    };
+    let picture = |color: &dyn Fn(usize) -> Vec3| {
+        let map = Heightmap::from_ground(terrain);
+        map.write_picture(path, |cell| to_linear(color(cell)).to_array())
+    };
+    match style {
+        PreviewStyle::Relief => write_relief(terrain, path),
+        PreviewStyle::Hillshade => picture(&shade),
+        PreviewStyle::Slope => {
+            picture(&|cell| slope_color(slope(cell).length().atan().to_degrees()))
+        }
+        PreviewStyle::Water => picture(&|cell| {
+            let depth = terrain.water()[cell];
+            match depth > WET {
+                true => shade(cell).lerp(water_color(depth), WATER_COVER),
+                false => shade(cell),
+            }
+        }),
+    }
+}
+
+fn slope_color(degrees: f32) -> Vec3 {
+    let steeper = SLOPE_COLORS.iter().position(|(stop, _)| *stop > degrees);
+    let steeper = steeper.unwrap_or(SLOPE_COLORS.len() - 1).max(1);
+    let ((from, low), (to, high)) = (SLOPE_COLORS[steeper - 1], SLOPE_COLORS[steeper]);
+    let part = ((degrees - from) / (to - from)).clamp(0.0, 1.0);
+    srgb(low).lerp(srgb(high), part)
+}
+
+/// Shallow water differs more than deep water.
+fn water_color(depth: f32) -> Vec3 {
+    let part = (depth / DEEPEST).sqrt().min(1.0);
+    srgb(SHALLOW_BLUE).lerp(srgb(DEEP_BLUE), part)
+}
+
+fn srgb(bytes: [u8; 3]) -> Vec3 {
+    Vec3::from(bytes.map(f32::from)) / 255.0
+}
+
+/// What a picture stores as this color.
+fn to_linear(srgb: Vec3) -> Vec3 {
+    let linear = |value: f32| match value <= 0.040_45 {
+        true => value / 12.92,
+        false => ((value + 0.055) / 1.055).powf(2.4),
+    };
+    Vec3::from(srgb.to_array().map(linear))
+}
+
 /// The relief of a terrain with its water.
-pub fn write(terrain: &Terrain, path: &std::path::Path) -> Result<(), HeightmapError> {
+fn write_relief(terrain: &Terrain, path: &Path) -> Result<(), HeightmapError> {
     let ground = Heightmap::from_ground(terrain);
     let VerticalRange { lowest, highest } = VerticalRange::from_values(&ground.values);
     let width = terrain.grid().width();

@@ -27,11 +27,7 @@ impl Heightmap {
         let cell_size = self.cell_size.ok_or(HeightmapError::NeedsCellSize)?;
         crate::terrain::Grid::new(self.size, cell_size)?;
         let shaded = self.shade(EXAGGERATION / cell_size, color);
-        let long = self.size.max_element() as f32;
-        let scale = long.clamp(SIDE.0, SIDE.1) / long;
-        let size = (self.size.as_vec2() * scale).round().as_uvec2();
-        let size = size.max(UVec2::ONE);
-        encode(size, &resize(&shaded, self.size, size))
+        self.encode_cells(&shaded)
     }
 
     /// [`hillshade`](Self::hillshade) as a file. An old file of that name stays as it
@@ -44,13 +40,41 @@ impl Heightmap {
         path: impl AsRef<Path>,
         color: impl Fn(usize) -> [f32; 3],
     ) -> Result<(), HeightmapError> {
-        let path = path.as_ref();
-        let bytes = self.hillshade(color)?;
-        let written = atomic::write(path, |file: &mut dyn Write| file.write_all(&bytes));
-        written.map_err(|error| HeightmapError::File {
-            path: path.into(),
-            error,
-        })
+        write(path.as_ref(), &self.hillshade(color)?)
+    }
+
+    /// A picture of the cells in colors of their own, without light: a PNG of the size of
+    /// a [`hillshade`](Self::hillshade). `color` gives the color of a cell by its
+    /// index, in linear RGB.
+    ///
+    /// # Errors
+    /// When a height is not finite.
+    pub fn picture(&self, color: impl Fn(usize) -> [f32; 3]) -> Result<Vec<u8>, HeightmapError> {
+        self.check()?;
+        let cells = (0..self.values.len()).map(|cell| Vec3::from(color(cell)));
+        self.encode_cells(&cells.collect::<Vec<_>>())
+    }
+
+    /// [`picture`](Self::picture) as a file. An old file of that name stays as it was
+    /// until the new one is complete.
+    ///
+    /// # Errors
+    /// When the file cannot be written; otherwise as [`picture`](Self::picture).
+    pub fn write_picture(
+        &self,
+        path: impl AsRef<Path>,
+        color: impl Fn(usize) -> [f32; 3],
+    ) -> Result<(), HeightmapError> {
+        write(path.as_ref(), &self.picture(color)?)
+    }
+
+    /// Colors of the cells as a PNG of a usable size.
+    fn encode_cells(&self, cells: &[Vec3]) -> Result<Vec<u8>, HeightmapError> {
+        let long = self.size.max_element() as f32;
+        let scale = long.clamp(SIDE.0, SIDE.1) / long;
+        let size = (self.size.as_vec2() * scale).round().as_uvec2();
+        let size = size.max(UVec2::ONE);
+        encode(size, &resize(cells, self.size, size))
     }
 
     /// Colors in their light. `rise` makes height differences those in cells.
@@ -77,6 +101,14 @@ impl Heightmap {
         };
         (0..field.heights.len()).map(light).collect()
     }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), HeightmapError> {
+    let written = atomic::write(path, |file: &mut dyn Write| file.write_all(bytes));
+    written.map_err(|error| HeightmapError::File {
+        path: path.into(),
+        error,
+    })
 }
 
 struct Field<'a> {
