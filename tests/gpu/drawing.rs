@@ -3,6 +3,7 @@
 use crate::{gpu, read, step, terrain, until, wet_hills};
 use bevy::{
     camera::primitives::Aabb,
+    mesh::VertexAttributeValues,
     prelude::*,
     render::{
         RenderApp,
@@ -16,7 +17,7 @@ use bevy::{
 use bevy_erode::prelude::*;
 use bevy_erode::{
     terrain::landform::TiltedPlane,
-    view::{TerrainViewState, WaterChunk, WaterView},
+    view::{ChunkDetail, TerrainViewState, WaterChunk, WaterView, liquid::mesh::LiquidChunkCopy},
 };
 use std::time::Duration;
 
@@ -137,7 +138,7 @@ fn water_is_written_in_place() {
     let (mut wet, mut dry) = (0, 0);
     for (coord, mesh, bounds) in chunks {
         let (first, _) = land.grid().chunk_cells(coord);
-        for vertex in vertices::<10>(&mut app, mesh) {
+        for vertex in vertices::<14>(&mut app, mesh) {
             let place = first + UVec2::new((vertex[0] / 2.0) as u32, (vertex[2] / 2.0) as u32);
             let cell = land.grid().index(place.x, place.y);
             let (ground, depth) = (land.ground(cell), land.water()[cell]);
@@ -157,6 +158,65 @@ fn water_is_written_in_place() {
         }
     }
     assert!(wet > 500 && dry > 50, "{wet} wet, {dry} dry");
+}
+
+#[test]
+fn water_is_as_white_as_on_the_cpu() {
+    // So much water on rough hills breaks all over them.
+    let shape = Fbm::seeded(5).with_feature_size(40.0).with_height(30.0);
+    let size = UVec2::new(100, 70);
+    let land = Terrain::generate(&shape, size, 2.0)
+        .and_then(|land| land.with_layer(Layer::Water, vec![0.4; 7000]))
+        .expect("valid");
+    let mut app = gpu(land, STEP);
+    app.insert_resource(PipeModel {
+        capacity: 0.0,
+        ..PipeModel::default()
+    });
+    for _ in 0..5 {
+        step(&mut app, 30);
+    }
+    for _ in 0..40 {
+        read(&mut app);
+    }
+    app.update();
+    let land = terrain(&app).clone();
+    let thinnest = app.world().resource::<WaterView>().min_depth;
+    let world = app.world_mut();
+    let mut chunks = world.query::<(&WaterChunk, &Mesh3d)>();
+    let chunks: Vec<_> = chunks
+        .iter(world)
+        .map(|(chunk, mesh)| (chunk.coord, mesh.0.id()))
+        .collect();
+    assert_eq!(chunks.len(), 4);
+    let (mut white, mut clear) = (0, 0);
+    for (coord, mesh) in chunks {
+        let (first, last) = land.grid().chunk_cells(coord);
+        let width = last.x - first.x + 1;
+        let ours = LiquidChunkCopy::of_water(&land, coord, thinnest, ChunkDetail::FULL);
+        let (ours, _) = ours.expect("water").build();
+        let Some(VertexAttributeValues::Float32x4(colors)) = ours.attribute(Mesh::ATTRIBUTE_COLOR)
+        else {
+            panic!("no colors");
+        };
+        for vertex in vertices::<14>(&mut app, mesh) {
+            let place = UVec2::new((vertex[0] / 2.0) as u32, (vertex[2] / 2.0) as u32);
+            let at = first + place;
+            let theirs = vertex[10];
+            assert_eq!(vertex[10..14], [theirs, theirs, theirs, 1.0]);
+            assert!((1.0..=2.0).contains(&theirs));
+            // What came in over the border is not known to the GPU's vertices, nor is
+            // a dry vertex the same at every level of detail.
+            let is_wet = land.water()[land.grid().index(at.x, at.y)] > thinnest;
+            if is_wet && at.cmpgt(UVec2::ONE).all() {
+                let ours = colors[(place.y * width + place.x) as usize][0];
+                assert!((ours - theirs).abs() < 0.05, "{at}: {ours} {theirs}");
+                white += usize::from(theirs > 1.5);
+                clear += usize::from(theirs < 1.05);
+            }
+        }
+    }
+    assert!(white > 30 && clear > 500, "{white} white, {clear} clear");
 }
 
 #[test]
@@ -218,7 +278,7 @@ fn the_water_of_rivers_is_drawn_although_the_host_runs_them() {
     let (mut streams, mut moving) = (0, 0);
     for (coord, mesh) in chunks {
         let (first, _) = land.grid().chunk_cells(coord);
-        for vertex in vertices::<10>(&mut app, mesh) {
+        for vertex in vertices::<14>(&mut app, mesh) {
             let place = first + UVec2::new((vertex[0] / 8.0) as u32, (vertex[2] / 8.0) as u32);
             let depth = land.water_depth(place.x, place.y);
             if land.stream_depth(place.x, place.y) > 0.1 {

@@ -5,6 +5,7 @@ use crate::view::{
     colors::PaletteUniform,
     liquid::vertex::{self, WIDEST_STREAM},
     overlay::MIN_STREAM_DEPTH,
+    water::foam,
 };
 use bevy::math::*;
 
@@ -80,6 +81,16 @@ shader_module! {
         /// looks for a stream, at most.
         WIDEST: i32 = vertex::WIDEST as i32;
         WIDEST_STREAM: i32 = WIDEST_STREAM as i32;
+        /// Where water breaks: see `view::water::foam`.
+        GRAVITY: f32 = foam::GRAVITY;
+        ROUGHNESS: f32 = foam::ROUGHNESS;
+        SPARE: f32 = foam::SPARE;
+        STEEPEST: f32 = foam::STEEPEST;
+        CRITICAL: Vec2 = foam::CRITICAL.into();
+        MOVING: Vec2 = foam::MOVING.into();
+        THICK: Vec2 = foam::THICK.into();
+        WHITE: Vec2 = foam::WHITE.into();
+        STILL: f32 = foam::STILL;
     }
     /// How water is drawn.
     struct WaterLook as look at (1, 0) {
@@ -90,11 +101,14 @@ shader_module! {
         /// Depth and share of sediment.
         load: u32,
         velocity: u32,
+        /// White, and brighter by its foam.
+        color: u32,
         /// Whether all chunks are to be drawn, changed or not.
         all: u32,
         /// Depth above which water is drawn. units: m
         thinnest: f32,
-        spare: f32,
+        /// Speed that water loses where it is all white. units: m/s
+        foam_speed: f32,
         /// First cell and size of the box that rivers are in.
         rivers: UVec4,
     }

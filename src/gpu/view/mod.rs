@@ -111,7 +111,11 @@ static WATER: Pass = Pass {
 
 pub(super) static MODULE: PassModule = PassModule {
     passes: &[&GROUND, &WATER],
-    libraries: &[shader_file!("chunks.wgsl"), shader_file!("streams.wgsl")],
+    libraries: &[
+        shader_file!("chunks.wgsl"),
+        shader_file!("foam.wgsl"),
+        shader_file!("streams.wgsl"),
+    ],
     constants: &[&CONSTANTS, &GROUND_LOOK, &WATER_LOOK],
     twins: |_| {},
 };
@@ -230,6 +234,7 @@ fn plan_drawing(
     };
     let water_look = WaterLook {
         thinnest: water_view.min_depth,
+        foam_speed: water_view.foam_speed.max(1e-3),
         rivers: chunks.rivers,
         ..WaterLook::default()
     };
@@ -472,6 +477,7 @@ impl WaterLook {
             normal: place(Mesh::ATTRIBUTE_NORMAL)?,
             load: place(Mesh::ATTRIBUTE_UV_0)?,
             velocity: place(Mesh::ATTRIBUTE_UV_1)?,
+            color: place(Mesh::ATTRIBUTE_COLOR)?,
             ..self
         })
     }

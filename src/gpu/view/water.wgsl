@@ -6,9 +6,10 @@
 #import bevy_erode::gpu::constants::{constants, FILM}
 #import bevy_erode::gpu::state::{index, inside}
 #import bevy_erode::gpu::view::chunks::{is_changed, vertex_level}
+#import bevy_erode::gpu::view::foam::{foam_between, ramp, water_beside, water_spot}
 #import bevy_erode::gpu::view::streams::stream_at
 #import bevy_erode::gpu::view::constants::{Chunk, VERTICES_PER_GROUP}
-#import bevy_erode::gpu::view::water_look::{look, BROOK, RUNS, SINK, WIDEST, WIDEST_STREAM}
+#import bevy_erode::gpu::view::water_look::{look, BROOK, RUNS, SINK, STILL, WIDEST, WIDEST_STREAM}
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;
@@ -25,6 +26,7 @@ struct Wet {
     deepest: f32,
     share: f32,
     velocity: vec2<f32>,
+    foam: f32,
 }
 
 fn ground_at(cell: vec2<i32>) -> f32 {
@@ -46,9 +48,32 @@ fn velocity_at(cell: vec2<i32>, depth: f32) -> vec2<f32> {
     return (through + stream_at(cell, look.rivers).yz) / max(depth, 100.0 * FILM);
 }
 
-fn ramp(value: f32, start: f32, end: f32) -> f32 {
-    let t = clamp((value - start) / (end - start), 0.0, 1.0);
-    return t * t * (3.0 - 2.0 * t);
+// The water beside a cell; of no depth where it is dry.
+fn spot_at(cell: vec2<i32>, ground: f32) -> vec3<f32> {
+    if !inside(cell) { return vec3(0.0); }
+    let depth = depth_at(cell);
+    if depth <= 0.0 { return vec3(0.0); }
+    return water_spot(ground_at(cell) - ground, depth, velocity_at(cell, depth));
+}
+
+// How much of the water in a wet cell is white, 0 to 1.
+fn foam_at(cell: vec2<i32>, depth: f32, velocity: vec2<f32>) -> f32 {
+    let sum = abs(velocity.x) + abs(velocity.y);
+    if sum < STILL { return 0.0; }
+    let ground = ground_at(cell);
+    let here = water_spot(0.0, depth, velocity);
+    let step = select(vec2<i32>(1), vec2<i32>(-1), velocity < vec2<f32>(0.0));
+    let weight = abs(velocity) / sum;
+    let before_x = spot_at(cell - vec2(step.x, 0), ground);
+    let behind_x = spot_at(cell + vec2(step.x, 0), ground);
+    let before_y = spot_at(cell - vec2(0, step.y), ground);
+    let behind_y = spot_at(cell + vec2(0, step.y), ground);
+    let up = weight.x * water_beside(here, before_x, behind_x)
+        + weight.y * water_beside(here, before_y, behind_y);
+    let down = weight.x * water_beside(here, behind_x, before_x)
+        + weight.y * water_beside(here, behind_y, before_y);
+    let apart = constants.cell_size * length(velocity) / sum;
+    return foam_between(up, here, down, apart, look.foam_speed);
 }
 
 // What the wet cells of a square have in all.
@@ -65,7 +90,9 @@ fn wet_around(at: vec2<i32>, reach: i32, step: i32) -> Wet {
             wet.depth += depth;
             wet.deepest = max(wet.deepest, depth);
             wet.share += load[index(cell)].x / depth;
-            wet.velocity += velocity_at(cell, depth);
+            let velocity = velocity_at(cell, depth);
+            wet.velocity += velocity;
+            wet.foam += foam_at(cell, depth, velocity);
         }
     }
     return wet;
@@ -129,10 +156,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var shown = depth;
     var share = 0.0;
     var velocity = vec2(0.0);
+    var white = 0.0;
     if depth > 0.0 {
         normal = normal_at(cell, reach, height);
         share = load[index(cell)].x / depth;
         velocity = velocity_at(cell, depth);
+        white = foam_at(cell, depth, velocity);
     } else {
         var near = Wet();
         var thin = 0.0;
@@ -164,6 +193,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         shown = height - ground;
         share = near.share / max(near.count, 1.0);
         velocity = near.velocity / max(near.count, 1.0);
+        white = near.foam / max(near.count, 1.0);
     }
     vertices[position + 1u] = height;
     for (var i = 0u; i < 3u; i++) { vertices[start + look.normal + i] = normal[i]; }
@@ -171,4 +201,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     vertices[start + look.load + 1u] = share;
     vertices[start + look.velocity] = velocity.x;
     vertices[start + look.velocity + 1u] = velocity.y;
+    for (var i = 0u; i < 3u; i++) { vertices[start + look.color + i] = 1.0 + white; }
+    vertices[start + look.color + 3u] = 1.0;
 }

@@ -43,6 +43,8 @@ pub(super) struct LiquidMeshSettings {
     is_drawn: bool,
     /// Shallower liquid is not drawn. units: m
     min_depth: f32,
+    /// Speed that the liquid loses where it is all white, if it foams. units: m/s
+    foam_speed: Option<f32>,
 }
 
 impl LiquidMeshSettings {
@@ -51,7 +53,15 @@ impl LiquidMeshSettings {
         Self {
             is_drawn: visible && view.overlay == Overlay::None && !view.before,
             min_depth,
+            foam_speed: None,
         }
+    }
+
+    /// With foam, all white where the liquid loses this speed as it breaks.
+    pub fn with_foam(self, speed: f32) -> Self {
+        // Foam is by shares of it.
+        let foam_speed = Some(speed.max(1e-3));
+        Self { foam_speed, ..self }
     }
 
     /// Whether there is anything to draw from one cell to another.
@@ -62,7 +72,7 @@ impl LiquidMeshSettings {
     /// Copies what the mesh of a chunk needs, if there is anything to draw.
     pub fn copy<Q: Liquid>(&self, source: &ChunkSource) -> Option<LiquidChunkCopy> {
         let (terrain, chunk) = (source.terrain, source.coord);
-        let copy = || LiquidChunkCopy::copy::<Q>(terrain, chunk, self.min_depth, source.detail);
+        let copy = || LiquidChunkCopy::copy::<Q>(terrain, chunk, self, source.detail);
         self.is_drawn.then(copy).flatten()
     }
 
@@ -70,7 +80,7 @@ impl LiquidMeshSettings {
     /// if the liquid is no farther away than one.
     pub fn copy_covering<Q: Liquid>(&self, source: &ChunkSource) -> Option<LiquidChunkCopy> {
         let (terrain, chunk) = (source.terrain, source.coord);
-        let copy = || LiquidChunkCopy::covering::<Q>(terrain, chunk, self.min_depth, source.detail);
+        let copy = || LiquidChunkCopy::covering::<Q>(terrain, chunk, self, source.detail);
         let is_near = self.is_drawn && self.is_near::<Q>(terrain, chunk);
         is_near.then(copy)
     }

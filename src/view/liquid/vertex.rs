@@ -2,7 +2,7 @@
 
 use crate::{
     terrain::Grid,
-    view::{colors::ramp, surface::Cells},
+    view::{colors::ramp, surface::Cells, water::foam::foam},
 };
 use bevy::math::*;
 
@@ -33,6 +33,8 @@ pub(super) struct Vertex {
     pub depth: f32,
     pub share: f32,
     pub velocity: Vec2,
+    /// How much of it is white, 0 to 1.
+    pub foam: f32,
     /// Whether there is water to be seen; a surface ends at vertices without.
     pub is_wet: bool,
 }
@@ -48,6 +50,8 @@ pub(super) struct Rule {
     /// Cells to either side in which streams count; none at full resolution.
     stream: u32,
     min_depth: f32,
+    /// Speed that the liquid loses where it is all white, if it foams. units: m/s
+    foam_speed: Option<f32>,
 }
 
 /// Sums over wet cells.
@@ -59,6 +63,7 @@ struct Wet {
     deepest: f32,
     share: f32,
     velocity: Vec2,
+    foam: f32,
 }
 
 impl Wet {
@@ -74,14 +79,22 @@ impl Wet {
 
 impl Rule {
     /// The rule of a level.
-    pub fn new(grid: &Grid, level: u8, min_depth: f32) -> Self {
+    pub fn new(grid: &Grid, level: u8, min_depth: f32, foam_speed: Option<f32>) -> Self {
         Self {
             last: grid.size() - 1,
             cell_size: grid.cell_size(),
             reach: (1 << level).min(WIDEST),
             stream: ((1 << level) / 2).min(WIDEST_STREAM),
             min_depth,
+            foam_speed,
         }
+    }
+
+    /// How much of the liquid in a cell is white.
+    fn foam(&self, cells: &impl Cells, at: UVec2) -> f32 {
+        // Whatever the level: cells far apart do not tell where water breaks.
+        let foam_of = |speed| foam(cells, at, self.last, self.cell_size, speed);
+        self.foam_speed.map_or(0.0, foam_of)
     }
 
     /// Visits the wet cells of a square around a cell, `step` apart.
@@ -118,6 +131,7 @@ impl Rule {
             wet.deepest = wet.deepest.max(depth);
             wet.share += cells.share(x, y);
             wet.velocity += cells.velocity(x, y);
+            wet.foam += self.foam(cells, UVec2::new(x, y));
         });
         wet
     }
@@ -150,6 +164,7 @@ impl Rule {
                 depth,
                 share: cells.share(at.x, at.y),
                 velocity: cells.velocity(at.x, at.y),
+                foam: self.foam(cells, at),
                 is_wet: true,
             };
         }
@@ -175,6 +190,7 @@ impl Rule {
             depth: height - ground,
             share: wet.mean(wet.share),
             velocity: wet.velocity / wet.count.max(1.0),
+            foam: wet.mean(wet.foam),
             is_wet: false,
         }
     }
@@ -195,6 +211,7 @@ impl Rule {
             depth,
             share: wet.mean(wet.share),
             velocity: wet.velocity / wet.count.max(1.0),
+            foam: wet.mean(wet.foam),
             is_wet: true,
         })
     }

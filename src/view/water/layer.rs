@@ -93,5 +93,6 @@ impl SurfaceLayer for Water {
 
     fn mesh_settings(settings: &WaterView, view: &TerrainView) -> LiquidMeshSettings {
         LiquidMeshSettings::new(view, settings.visible, settings.min_depth)
+            .with_foam(settings.foam_speed)
     }
 }

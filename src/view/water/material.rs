@@ -27,7 +27,7 @@ pub struct WaterExtension {
     foam: LinearRgba,
     #[uniform(100)]
     sky: LinearRgba,
-    /// Clarity, murk, foam speed; w is unused.
+    /// Clarity and murk; z and w are unused.
     #[uniform(100)]
     optics: Vec4,
     /// Strength, size, number of octaves; w is unused.
@@ -45,12 +45,7 @@ impl WaterExtension {
             foam: view.foam,
             sky: view.sky,
             // The shader divides by these.
-            optics: Vec4::new(
-                view.clarity.max(1e-3),
-                view.murk.max(1e-6),
-                view.foam_speed.max(1e-3),
-                0.0,
-            ),
+            optics: Vec4::new(view.clarity.max(1e-3), view.murk.max(1e-6), 0.0, 0.0),
             ripples: Vec4::new(
                 view.ripple_strength.max(0.0),
                 view.ripple_size.max(1e-2),

@@ -13,7 +13,16 @@
 //! the chunks (`Added<WaterChunk>` finds new ones): the view only ever replaces
 //! their meshes. A chunk that runs dry keeps its entity and loses its `Mesh3d`
 //! until water comes back.
+//!
+//! `ATTRIBUTE_COLOR` is white where water is clear, and up to twice as bright where it
+//! foams: red, green and blue are 1 + foam, 0 to 1, and alpha is 1. So foam shows on a
+//! plain material too.
+//!
+//! Water foams where it breaks: where it runs into slower water, at the foot of
+//! falls, on faces too steep for it to keep to, and among boulders. A smooth, steep
+//! chute is clear, however fast it is.
 
+pub(crate) mod foam;
 mod layer;
 mod material;
 
@@ -46,7 +55,7 @@ pub struct WaterView {
     pub deep: LinearRgba,
     /// Color of water full of sediment.
     pub sediment: LinearRgba,
-    /// Color of foam on fast water.
+    /// Color of foam, where water breaks.
     pub foam: LinearRgba,
     /// Color of the sky that water reflects at grazing angles. Without an
     /// environment map nothing else of the sky is reflected.
@@ -60,9 +69,11 @@ pub struct WaterView {
     #[reflect(@Setting::new("", 0.001..=1.0)
         .about("Share of sediment at which water is as brown as it gets"))]
     pub murk: f32,
-    /// Speed above which water foams. units: m/s
+    /// Speed whose energy water loses by breaking where it is all white; it begins
+    /// to foam at a quarter of it. So 2 m/s is the fall from 20 cm. Water that keeps
+    /// its speed has no foam. units: m/s
     #[reflect(@Setting::new("m/s", 0.1..=20.0)
-        .about("Speed above which water foams"))]
+        .about("Speed that water loses by breaking where it is all white"))]
     pub foam_speed: f32,
     /// How rough ripples make the surface: 0 is a mirror.
     pub ripple_strength: f32,
@@ -84,7 +95,7 @@ impl Default for WaterView {
             sky: LinearRgba::rgb(0.30, 0.44, 0.62),
             clarity: 1.4,
             murk: 0.1,
-            foam_speed: 2.5,
+            foam_speed: 2.0,
             ripple_strength: 1.0,
             ripple_size: 6.0,
             min_depth: 2e-3,

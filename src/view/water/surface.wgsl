@@ -1,5 +1,5 @@
 // Paints water: color by depth and sediment, ripples that drift with the flow,
-// foam where it is fast. Light comes from Bevy's own material.
+// foam where it breaks. Light comes from Bevy's own material.
 #define_import_path bevy_erode::view::water::surface
 
 #import bevy_pbr::{
@@ -19,7 +19,7 @@ struct Water {
     sediment: vec4<f32>,
     foam: vec4<f32>,
     sky: vec4<f32>,
-    // Clarity (m), murk (share), foam speed (m/s).
+    // Clarity (m), murk (share).
     optics: vec4<f32>,
     // Strength, size (m), how many sizes of them.
     ripples: vec4<f32>,
@@ -33,7 +33,6 @@ struct Water {
 const CYCLE: f32 = 2.5;
 // Faster water would tear the ripples apart within a cycle. units: m/s
 const FASTEST: f32 = 4.0;
-const GRAVITY: f32 = 9.81;
 
 fn hash(cell: vec2<i32>) -> f32 {
     var bits = (bitcast<u32>(cell.x) * 0x9E3779B1u) ^ (bitcast<u32>(cell.y) * 0x85EBCA77u);
@@ -123,6 +122,12 @@ fn fragment(in: VertexOutput, @builtin(front_facing) is_front: bool) -> Fragment
 #else
     let flow = vec2(0.0);
 #endif
+#ifdef VERTEX_COLORS
+    // White water is brighter than white.
+    let cover = clamp(in.color.r - 1.0, 0.0, 1.0);
+#else
+    let cover = 0.0;
+#endif
     // The surface goes on below the shore.
     if depth <= 0.0 {
         discard;
@@ -162,10 +167,6 @@ fn fragment(in: VertexOutput, @builtin(front_facing) is_front: bool) -> Fragment
     let shore = smoothstep(0.0, 0.12, depth);
     var alpha = max(1.0 - exp(-lengths * (1.0 + 6.0 * murk)), 0.30 * shore);
 
-    // Foam where water is fast, more so where it outruns its own waves.
-    let froude = speed / sqrt(GRAVITY * max(depth, 0.05));
-    let wild = speed / water.optics.z * (0.55 + 0.45 * smoothstep(0.6, 1.6, froude));
-    let cover = smoothstep(0.55, 1.9, wild);
     // Even wild water shows between the streaks.
     let bar = mix(0.75, 0.25, cover);
     let foam = smoothstep(bar, bar + 0.45, pattern) * smoothstep(0.0, 0.3, cover)
