@@ -4,6 +4,7 @@
 mod ground;
 mod published;
 mod scenes;
+mod steep;
 mod switching;
 mod water;
 

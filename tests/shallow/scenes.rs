@@ -163,9 +163,10 @@ fn seasons_carve_rivers_and_fill_lakes() {
         }
     }
     // Share of the cells that were cut by a foot or more: rain smooths all the
-    // land a little.
+    // land a little. Lakes do not count as land, they work on their shores too.
     let cuts = [true, false].map(|near| {
-        let cells = || played.inner().filter(|&i| by_river[i] == near);
+        let picked = |i: usize| by_river[i] == near && (near || !is_lake(i));
+        let cells = || played.inner().filter(|&i| picked(i));
         let is_cut = |&i: &usize| played.start.ground(i) - terrain.ground(i) > 0.3;
         cells().filter(is_cut).count() as f64 / cells().count() as f64
     });

@@ -5,7 +5,7 @@ use super::super::{
     status::{DEFICIT, LEVEL_CHANGE, StatusLayout},
 };
 use crate::models::shallow_water::{
-    sheet::{MAX_CONDUCTANCE, MAX_KEPT, Motion},
+    sheet::{MAX_CARRIED, MAX_CONDUCTANCE, MAX_KEPT, Motion},
     solver::Exchange,
 };
 use bevy::math::*;
@@ -21,6 +21,8 @@ shader_module! {
         /// steps come near.
         MAX_CONDUCTANCE: f32 = MAX_CONDUCTANCE;
         MAX_KEPT: f32 = MAX_KEPT;
+        /// Most cells that a flood wave is carried in a step.
+        MAX_CARRIED: f32 = MAX_CARRIED;
         /// The word of the status buffer that tells whether a cell gave more than it
         /// had.
         DEFICIT: u32 = DEFICIT;
@@ -39,6 +41,8 @@ shader_module! {
         by_columns: u32,
         is_second: u32,
         is_first: u32,
+        /// Whether a flow grows with the cell that gives it, within the step.
+        carries: u32,
         keep: f32,
         conduct: f32,
         push: f32,
@@ -85,6 +89,7 @@ impl SolveConstants {
 
     fn with_motion(self, motion: &Motion) -> Self {
         Self {
+            carries: motion.carries.into(),
             keep: motion.keep,
             conduct: motion.conduct,
             push: motion.push,

@@ -82,6 +82,7 @@ static SWEEP: Pass = Pass {
         (Working(&KEPT), Read),
         (Working(&SWEPT), ReadWrite),
         (Working(&SHARES), ReadWrite),
+        (Given(&DISCHARGE), Read),
     ],
     constants: Some(SolveConstants::min_size),
 };
@@ -183,7 +184,7 @@ fn plan_solve(plan: &mut FramePlan, solve: SolveConstants, columns_first: bool) 
             pass: &SWEEP,
             constants: sweep,
             groups: UVec3::new(lines.div_ceil(LINES), 1, 1),
-            given: Vec::new(),
+            given: vec![(&DISCHARGE, discharge.clone())],
         });
     }
     plan.dispatch(whole(&FINISH, plan));

@@ -1,13 +1,13 @@
 // Solves all lines of one direction, rows or columns, which are tridiagonal
-// systems. The equations are those of the module `shallow_water::sweeps`: two
-// invocations a line eliminate its cells from both ends, meet in the middle cell,
+// systems. The equations are those of the modules `shallow_water::lines` and
+// `shallow_water::sweeps`: two invocations a line eliminate its cells from both ends, meet in the middle cell,
 // and go back.
 #define_import_path bevy_erode::gpu::shallow_water::sweep
 
-#import bevy_erode::gpu::constants::constants
+#import bevy_erode::gpu::constants::{constants, FILM}
 #import bevy_erode::gpu::status::{status, status_number, write_status}
 #import bevy_erode::gpu::shallow_water::sheet::{WEST, EAST, NORTH, SOUTH, CONDUCTANCE, KEPT, SWEPT, fall_place, rim, rim_place, is_steady}
-#import bevy_erode::gpu::shallow_water::constants::{solve, LINES}
+#import bevy_erode::gpu::shallow_water::constants::{solve, LINES, MAX_CARRIED}
 
 @group(0) @binding(2) var<storage, read> sheet: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> conductance: array<vec2<f32>>;
@@ -16,6 +16,8 @@
 @group(0) @binding(5) var<storage, read_write> swept: array<vec2<f32>>;
 // Of each face: how its flow depends on that of the next one.
 @group(0) @binding(6) var<storage, read_write> shares: array<f32>;
+// Old discharges of the fluid.
+@group(0) @binding(7) var<storage, read> discharge: array<vec2<f32>>;
 
 // What the right sides found.
 var<workgroup> right_sides: array<vec2<f32>, LINES>;
@@ -48,6 +50,79 @@ fn fall_of(line: u32, k: u32, cells: u32) -> f32 {
     return sheet[cell_of(line, k - 1u)].x - sheet[cell_of(line, k)].x;
 }
 
+// Kept flow of the face before cell k.
+fn kept_of(line: u32, k: u32) -> f32 {
+    if k == 0u { return rim(first_side(), KEPT, line); }
+    let both = kept[cell_of(line, k - 1u)];
+    return select(both.x, both.y, by_columns());
+}
+
+// What cell k will gain across the lines, by the old flows but for what is kept of
+// them.
+fn aside_of(line: u32, k: u32) -> f32 {
+    let at = cell_of(line, k);
+    var old: vec2<f32>;
+    var still: vec2<f32>;
+    if by_columns() {
+        if line == 0u {
+            old.x = status_number(solve.edges + k);
+            still.x = rim(WEST, KEPT, k);
+        } else {
+            old.x = discharge[at - 1u].x;
+            still.x = kept[at - 1u].x;
+        }
+        old.y = discharge[at].x;
+        still.y = kept[at].x;
+    } else {
+        if line == 0u {
+            old.x = status_number(solve.edges + constants.size.y + k);
+            still.x = rim(NORTH, KEPT, k);
+        } else {
+            let above = at - constants.size.x;
+            old.x = discharge[above].y;
+            still.x = kept[above].y;
+        }
+        old.y = discharge[at].y;
+        still.y = kept[at].y;
+    }
+    let gain = (old.x - old.y) * solve.per_length - (still.x - still.y);
+    let depth = sheet[at].y;
+    return min(max(gain, -depth), depth);
+}
+
+// What drives a flow through a face, and by how much the cells before and behind it
+// change that as they rise.
+struct Face {
+    before: f32,
+    behind: f32,
+    drive: f32,
+}
+
+// The face before cell k.
+fn face_of(line: u32, k: u32, cells: u32) -> Face {
+    let c = conductance_of(line, k);
+    let fall = fall_of(line, k, cells);
+    let drive = c * fall;
+    if solve.carries == 0u { return Face(c, c, drive); }
+    // On a border only the edge cell can rise, so that its depth counts.
+    let first = sheet[cell_of(line, max(k, 1u) - 1u)].y;
+    let second = sheet[cell_of(line, min(k, cells - 1u))].y;
+    let down = fall >= 0.0;
+    let giving = select(second, first, down);
+    let taking = select(first, second, down);
+    // Where it is too dry for a flow, both parts of it are zero.
+    let h = max(min(giving, abs(fall) + taking), FILM);
+    let expected = kept_of(line, k) + drive / (1.0 + c);
+    let carried = min(max((5.0 / 3.0) * expected / h, -MAX_CARRIED), MAX_CARRIED);
+    // Later on, what flows across the lines is known.
+    var aside = 0.0;
+    if solve.is_second == 0u {
+        if carried > 0.0 && k > 0u { aside = aside_of(line, k - 1u); }
+        if carried < 0.0 && k < cells { aside = aside_of(line, k); }
+    }
+    return Face(c + max(carried, 0.0), c + max(-carried, 0.0), drive + carried * aside);
+}
+
 // Share of a face's flow, and what it has without the next one.
 fn store(line: u32, k: u32, flow: f32) {
     if k == 0u {
@@ -78,37 +153,41 @@ fn push_of(line: u32, k: u32) -> f32 {
     if y == 0u { north = rim(NORTH, KEPT, x); } else { north = kept[at - constants.size.x].y; }
     var push = (west - own.x) + (north - own.y);
     if solve.is_second != 0u {
-        let flow = swept[at];
+        let out = swept[at];
         if columns {
-            if x == 0u { push += rim(WEST, SWEPT, y) - flow.x; } else { push += swept[at - 1u].x - flow.x; }
+            if x == 0u { push += rim(WEST, SWEPT, y) - out.x; } else { push += swept[at - 1u].x - out.x; }
         } else {
-            if y == 0u { push += rim(NORTH, SWEPT, x) - flow.y; } else { push += swept[at - constants.size.x].y - flow.y; }
+            if y == 0u { push += rim(NORTH, SWEPT, x) - out.y; } else { push += swept[at - constants.size.x].y - out.y; }
         }
     }
     return push;
 }
 
 // What has been eliminated from one end: the flow into the next cell is p - b·δ.
-// The right side is the left one mirrored, by `sign`.
+// The right side is the left one mirrored: what lies before a face lies behind it.
 struct Side {
     b: f32,
     p: f32,
 }
 
-fn begin(conductance: f32, fall: f32, sign: f32) -> Side {
-    return Side(conductance, conductance * (sign * fall));
+fn mirrored(face: Face) -> Face {
+    return Face(face.behind, face.before, -face.drive);
+}
+
+fn begin(face: Face) -> Side {
+    return Side(face.behind, face.drive);
 }
 
 // Takes in a cell and its next face; returns what the face before has without
 // the next one, and its share.
-fn take(side: ptr<function, Side>, push: f32, conductance: f32, fall: f32, sign: f32) -> vec2<f32> {
+fn take(side: ptr<function, Side>, push: f32, next: Face) -> vec2<f32> {
     let b = (*side).b;
     let p = (*side).p;
     let a = 1.0 + b;
     let part = 1.0 / a;
-    let s = conductance / (a + conductance);
-    *side = Side(a * s, s * (a * (sign * fall) + (push + p)));
-    return vec2(sign * ((p - b * push) * part), b * part);
+    let whole = 1.0 / (a + next.before);
+    *side = Side((a * next.behind) * whole, (a * next.drive + next.before * (push + p)) * whole);
+    return vec2((p - b * push) * part, b * part);
 }
 
 @compute @workgroup_size(LINES, 2)
@@ -125,18 +204,17 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) i
     var side = Side(0.0, 0.0);
     if works {
         if is_left {
-            side = begin(conductance_of(line, 0u), fall_of(line, 0u, cells), 1.0);
+            side = begin(face_of(line, 0u, cells));
             for (var k = 0u; k < middle; k++) {
-                let next = k + 1u;
-                let found = take(&side, push_of(line, k), conductance_of(line, next), fall_of(line, next, cells), 1.0);
+                let found = take(&side, push_of(line, k), face_of(line, k + 1u, cells));
                 store(line, k, found.x);
                 if k == 0u { first_share = found.y; } else { shares[cell_of(line, k - 1u)] = found.y; }
             }
         } else {
-            side = begin(conductance_of(line, cells), fall_of(line, cells, cells), -1.0);
+            side = begin(mirrored(face_of(line, cells, cells)));
             for (var k = cells - 1u; k > middle; k--) {
-                let found = take(&side, push_of(line, k), conductance_of(line, k), fall_of(line, k, cells), -1.0);
-                store(line, k + 1u, found.x);
+                let found = take(&side, push_of(line, k), mirrored(face_of(line, k, cells)));
+                store(line, k + 1u, -found.x);
                 shares[cell_of(line, k)] = found.y;
             }
             right_sides[id.x] = vec2(side.b, side.p);

@@ -12,18 +12,31 @@
 //! q* = e^(−λ·dt)·q − g·h·dt·∂H/∂x                   as the old level pushes it
 //! φ  = 2 / (1 + √(1 + 4·g·n²·dt·√(q*² + p²)/h^(7/3)))   friction;  h ≤ film: nothing flows
 //! q̄  = φ·e^(−λ·dt)·q                                what is kept
-//! q  ← q̄ − φ·g·h·dt·∂H'/∂x                          H' is the new level
+//! c  = φ·g·h·dt²/l²                                 conductance of the face
+//! f  = q̄ − φ·g·h·dt·∂H/∂x / (1 + c)                 about what will flow; cell k gives it
+//! v  = 5/3·f/h, at most 20·l/dt                     speed of flood waves
+//! q  ← q̄ − φ·g·h·dt·∂H'/∂x + v·(d'_k − d_k)         H' and d' are the new level and depth
 //! H' = H − dt·(∂q/∂x + ∂q/∂y)                       so this is implicit
 //! ```
 //!
 //! φ is what solves q = q* − g·n²·dt·q·|q|/h^(7/3), so that also friction takes
 //! any step.
 //!
+//! The term with v is there because h is that of the old state. On steep ground the
+//! level's own slope hardly counts, and a discharge that grows with depth (by
+//! Manning as h^(5/3), so that waves run at 5/3 of the water's speed) would follow
+//! its depth a step late: films of water would overdraw their cells, break into
+//! waves, and cut terraces into the bed. With it a cell that empties gives less
+//! within the same step. It vanishes where nothing changes, so that steady flow is
+//! as Manning says, and still water stays still. Regolith goes without it.
+//!
 //! It is solved one direction after the other: `Aₓ·H* = H − dt·∇·q̄` along all
 //! rows, then `A_y·H' = H*` along all columns, in turns also columns first. Each
-//! line is a tridiagonal system. The source keeps two past levels instead of
-//! `q`; their difference is `dt·∇·q`, so rain, evaporation and a moving bed act
-//! on both of them by themselves.
+//! line is a tridiagonal system. A cell's rise in the first direction lacks what
+//! it will gain in the other; for the term with v that is taken to be what it was
+//! in the last step, but no more than the depth. The source keeps two past levels
+//! instead of `q`; their difference is `dt·∇·q`, so rain, evaporation and a moving
+//! bed act on both of them by themselves.
 //!
 //! A cell that gives more than it has is left with nothing, and its pool, the
 //! cells that water connects before or after the step, makes up for it: all its
@@ -51,6 +64,7 @@
 
 mod finish;
 mod ground;
+mod lines;
 mod pools;
 mod published;
 pub(crate) mod sheet;

@@ -11,7 +11,8 @@
 
 use super::{
     finish::{Band, Done, finish_band},
-    sweeps::{Known, LANES, Lines, solve},
+    lines::{Cells, Row, sweep_band, sweep_strip},
+    sweeps::{LANES, Lines},
 };
 use crate::{
     models::{least, most, pipe::rows::depth_power},
@@ -27,14 +28,15 @@ pub(super) const BAND: usize = LANES;
 pub(super) const TILE_WIDTH: usize = TILE as usize;
 /// Grids of fewer cells are done by the calling thread alone.
 const FEW: usize = 8192;
-/// Fewer rows are solved one by one.
-const FEW_ROWS: usize = 4;
 /// Largest conductance of a face: at this one waves would cross ten thousand cells in a
 /// step.
 pub(crate) const MAX_CONDUCTANCE: f32 = 1e8;
 /// Largest flow that is kept from the last step, in depths of the face; only absurd
 /// changes of the step come near.
 pub(crate) const MAX_KEPT: f32 = 1e4;
+/// Most cells that a flood wave is carried in a step: a wave that would go further
+/// than this has long lost its shape.
+pub(crate) const MAX_CARRIED: f32 = 20.0;
 
 /// How a fluid moves in one solve.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +44,8 @@ pub(crate) struct Motion {
     /// Follows the source's method: faces of mean depth, no friction, and two
     /// past levels instead of kept flows.
     pub literal: bool,
+    /// Whether a flow grows with the cell that gives it, within the step.
+    pub carries: bool,
     /// Whether columns come first.
     pub columns_first: bool,
     /// Share of a flow that is kept, 1 − τ.
@@ -64,6 +68,7 @@ impl Motion {
         let most = f64::from(MAX_CONDUCTANCE);
         Self {
             literal: false,
+            carries: true,
             columns_first: false,
             keep: libm::exp(-f64::from(damping) * dt) as f32,
             conduct: (g * dt * dt / (l * l)).min(most) as f32,
@@ -78,6 +83,7 @@ impl Motion {
     pub fn literal(gravity: f32, damping: f32, dt: f32, cell_size: f32) -> Self {
         Self {
             literal: true,
+            carries: false,
             keep: 1.0 - damping,
             ..Self::new(gravity, 0.0, 0.0, dt, cell_size)
         }
@@ -121,8 +127,9 @@ impl Report {
 
 /// Rows of one worker.
 #[derive(Clone, Debug, Default)]
-struct Scratch {
-    lines: Lines,
+pub(super) struct Scratch {
+    pub lines: Lines,
+    pub row: Row,
     rows: [Vec<f32>; 3],
 }
 
@@ -159,9 +166,9 @@ pub(super) struct Sheet {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Faces {
-    conductance: Vec<f32>,
-    kept: Vec<f32>,
+pub(super) struct Faces {
+    pub conductance: Vec<f32>,
+    pub kept: Vec<f32>,
 }
 
 impl Faces {
@@ -312,24 +319,25 @@ impl Sheet {
         history: Option<&[f32]>,
         second: bool,
     ) {
-        let cells = Pushes {
+        let cells = Cells {
             width: self.width,
             height: self.height,
             pitch: self.pitch,
-            keep: motion.keep,
+            motion,
             history,
-            along: &self.along.kept,
-            across: &self.across.kept,
+            level: &self.level,
+            depth: &self.depth,
+            old: [&self.old_along, &self.old_across],
+            faces: [&self.along, &self.across],
             flow_along: None,
             flow_across: second.then_some(&self.flow_across),
         };
-        let (level, conductance) = (&self.level, &self.along.conductance);
         let scratch = &self.scratch;
         let bands = self.flow_along.chunks_mut(BAND * self.pitch).enumerate();
         let bands = bands.take(self.height.div_ceil(BAND));
         workers.each(bands, |(band, flow)| {
             let mut own = take(scratch);
-            sweep_band(&cells, band * BAND, level, conductance, flow, &mut own);
+            sweep_band(&cells, band * BAND, flow, &mut own);
             put_back(scratch, own);
         });
     }
@@ -350,23 +358,24 @@ impl Sheet {
             return;
         }
         self.closed_across = false;
-        let cells = Pushes {
+        let cells = Cells {
             width: self.width,
             height: self.height,
             pitch: self.pitch,
-            keep: motion.keep,
+            motion,
             history,
-            along: &self.along.kept,
-            across: &self.across.kept,
+            level: &self.level,
+            depth: &self.depth,
+            old: [&self.old_along, &self.old_across],
+            faces: [&self.along, &self.across],
             flow_along: second.then_some(&self.flow_along),
             flow_across: None,
         };
-        let (level, conductance) = (&self.level, &self.across.conductance);
         let scratch = &self.scratch;
         let strips = self.flow_across.chunks_mut(self.height + 1).enumerate();
         workers.each(strips, |(strip, flow)| {
             let mut own = take(scratch);
-            sweep_strip(&cells, strip * LANES, level, conductance, flow, &mut own);
+            sweep_strip(&cells, strip * LANES, flow, &mut own);
             put_back(scratch, own);
         });
     }
@@ -567,187 +576,4 @@ fn open_rows<const LITERAL: bool>(
                 face::<LITERAL>(pair[0], pair[1], flow[x], crossing, motion);
         }
     }
-}
-
-/// What cells gain before a sweep: by kept flows, or by the source's two past
-/// levels, and by the flows of a first sweep.
-struct Pushes<'a> {
-    width: usize,
-    height: usize,
-    pitch: usize,
-    keep: f32,
-    history: Option<&'a [f32]>,
-    along: &'a [f32],
-    across: &'a [f32],
-    flow_along: Option<&'a Vec<f32>>,
-    flow_across: Option<&'a Vec<[f32; LANES]>>,
-}
-
-impl Pushes<'_> {
-    /// What the cells of row `y` from column `x` on gain; as many as there are,
-    /// or as `push` has room for.
-    #[inline(always)]
-    fn find(&self, x: usize, y: usize, push: &mut [f32]) {
-        let n = push.len().min(self.width - x);
-        let push = &mut push[..n];
-        let at = y * self.pitch + x;
-        if let Some(history) = self.history {
-            let history = &history[y * self.width + x..][..n];
-            for i in 0..n {
-                push[i] = self.keep * history[i];
-            }
-        } else {
-            let along = &self.along[at..][..n + 1];
-            let north = &self.across[at..][..n];
-            let south = &self.across[at + self.pitch..][..n];
-            for i in 0..n {
-                push[i] = (along[i] - along[i + 1]) + (north[i] - south[i]);
-            }
-        }
-        if let Some(flow) = self.flow_along {
-            let flow = &flow[at..][..n + 1];
-            for i in 0..n {
-                push[i] += flow[i] - flow[i + 1];
-            }
-        }
-        if let Some(flow) = self.flow_across {
-            for (strip, push) in push.chunks_mut(LANES).enumerate() {
-                let row = (x / LANES + strip) * (self.height + 1) + y;
-                let (north, south) = (&flow[row], &flow[row + 1]);
-                for i in 0..push.len() {
-                    push[i] += north[i] - south[i];
-                }
-            }
-        }
-    }
-}
-
-/// Solves the rows of a band, a lane each.
-#[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
-fn sweep_band(
-    cells: &Pushes,
-    first: usize,
-    level: &[f32],
-    conductance: &[f32],
-    flow: &mut [f32],
-    scratch: &mut Scratch,
-) {
-    let rows = BAND.min(cells.height - first);
-    let Scratch {
-        lines,
-        rows: buffers,
-    } = scratch;
-    if rows < FEW_ROWS {
-        for row in 0..rows {
-            let flow = &mut flow[row * cells.pitch..];
-            sweep_row(cells, first + row, level, conductance, flow, buffers);
-        }
-    } else {
-        transpose_in(cells, first, level, conductance, lines, buffers, rows);
-        lines.solve();
-        transpose_out(cells, lines, flow, rows);
-    }
-}
-
-/// Solves one row as it lies.
-#[inline(always)]
-fn sweep_row(
-    cells: &Pushes,
-    y: usize,
-    level: &[f32],
-    conductance: &[f32],
-    flow: &mut [f32],
-    [fall, push, share]: &mut [Vec<f32>; 3],
-) {
-    let (width, pitch) = (cells.width, cells.pitch);
-    for row in [&mut *fall, &mut *push, &mut *share] {
-        row.resize(width + 1, 0.0);
-    }
-    let level = &level[(y + 1) * pitch..][..width + 2];
-    for k in 0..=width {
-        fall[k] = level[k] - level[k + 1];
-    }
-    cells.find(0, y, &mut push[..]);
-    let faces = Known {
-        conductance: conductance[y * pitch..][..width + 1].as_chunks().0,
-        fall: fall.as_chunks().0,
-        push: push.as_chunks().0,
-    };
-    let flow = flow[..width + 1].as_chunks_mut().0;
-    solve::<1>(&faces, share.as_chunks_mut().0, flow);
-}
-
-/// Brings rows from `first` on into lanes.
-#[inline(always)]
-fn transpose_in(
-    cells: &Pushes,
-    first: usize,
-    level: &[f32],
-    conductance: &[f32],
-    lines: &mut Lines,
-    [fall, push, _]: &mut [Vec<f32>; 3],
-    rows: usize,
-) {
-    let (width, pitch) = (cells.width, cells.pitch);
-    lines.fit(width);
-    fall.resize(width + 1, 0.0);
-    push.resize(width + 1, 0.0);
-    for lane in 0..rows {
-        let y = first + lane;
-        let level = &level[(y + 1) * pitch..][..width + 2];
-        for k in 0..=width {
-            fall[k] = level[k] - level[k + 1];
-        }
-        cells.find(0, y, &mut push[..]);
-        let conductance = &conductance[y * pitch..][..width + 1];
-        let to = lines.conductance.iter_mut().zip(&mut lines.fall);
-        let from = conductance.iter().zip(&*fall).zip(&*push);
-        for ((to, push_to), ((conductance, fall), push)) in to.zip(&mut lines.push).zip(from) {
-            to.0[lane] = *conductance;
-            to.1[lane] = *fall;
-            push_to[lane] = *push;
-        }
-    }
-}
-
-/// Brings flows from lanes into rows.
-#[inline(always)]
-fn transpose_out(cells: &Pushes, lines: &Lines, flow: &mut [f32], rows: usize) {
-    for lane in 0..rows {
-        let row = &mut flow[lane * cells.pitch..][..cells.width + 1];
-        for (to, from) in row.iter_mut().zip(&lines.flow) {
-            *to = from[lane];
-        }
-    }
-}
-
-/// Solves a strip of columns.
-#[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
-fn sweep_strip(
-    cells: &Pushes,
-    first: usize,
-    level: &[f32],
-    conductance: &[f32],
-    flow: &mut [[f32; LANES]],
-    scratch: &mut Scratch,
-) {
-    let lines = &mut scratch.lines;
-    lines.fit(cells.height);
-    let lanes = |plane: &[f32], at: usize| -> [f32; LANES] {
-        plane[at..].first_chunk().copied().unwrap_or_default()
-    };
-    for y in 0..=cells.height {
-        let at = y * cells.pitch + first;
-        lines.conductance[y] = lanes(conductance, at);
-        let above = lanes(level, at + 1);
-        let below = lanes(level, at + cells.pitch + 1);
-        for i in 0..LANES {
-            lines.fall[y][i] = above[i] - below[i];
-        }
-        if y < cells.height {
-            cells.find(first, y, &mut lines.push[y]);
-        }
-    }
-    lines.solve();
-    flow.copy_from_slice(&lines.flow);
 }

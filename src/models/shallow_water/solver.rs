@@ -227,6 +227,8 @@ impl ShallowWaterSolver {
         }
         let part = (self.elapsed / f64::from(s.regolith_solves)) as f32;
         let creep = Motion {
+            // Soft ground creeps too slowly for flood waves.
+            carries: false,
             columns_first: self.columns_first,
             ..Motion::new(s.gravity, s.regolith_roughness, 0.0, part, l)
         };

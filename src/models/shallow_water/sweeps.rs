@@ -2,36 +2,40 @@
 //! vectors of the lanes.
 //!
 //! A line has `n` cells and `n + 1` faces, the first and the last at its ends.
-//! With conductance `c`, fall `D` of the old level over the face and `w` what a
-//! cell gains from elsewhere, the flow `F` through face k from cell k − 1 to
-//! cell k and the rise `δ` of the cells obey
+//! With `P` what the old state drives through a face, `A` and `C` by how much the
+//! cells before and behind it change that as they rise, none of them below zero,
+//! and `w` what a cell gains from elsewhere, the flow `F` through face k from cell
+//! k − 1 to cell k and the rise `δ` of the cells obey
 //!
 //! ```text
-//! F_k = c_k·(D_k + δ_{k−1} − δ_k)        δ_k = w_k + F_k − F_{k+1}
+//! F_k = P_k + A_k·δ_{k−1} − C_k·δ_k      δ_k = w_k + F_k − F_{k+1}
 //! ```
 //!
 //! and beyond the ends δ = 0. Eliminating cells from the left turns the left
-//! part into `F_k = p_k − b_k·δ_k`, with
+//! part into `F_k = p_k − b_k·δ_k`, from `b_0 = C_0` and `p_0 = P_0` on, with
 //!
 //! ```text
-//! a = 1 + b_k,  s = c/(a + c)    b_{k+1} = a·s,  p_{k+1} = s·(a·D + w_k + p_k)
+//! a = 1 + b_k    b_{k+1} = a·C/(a + A),  p_{k+1} = (a·P + A·(w_k + p_k))/(a + A)
 //! F_k = (p_k − b_k·w_k)/a + (b_k/a)·F_{k+1}
 //! ```
 //!
-//! and the same from the right, mirrored. Both meet in the middle cell. Unlike
-//! the usual form for levels nothing is subtracted that nearly cancels, however
-//! large `c` is, still water gives flows of exactly zero, and what one cell
-//! loses the next one gains.
+//! where A, C and P are those of face k + 1; and the same from the right, mirrored:
+//! A and C change places and P its sign. Both meet in the middle cell. Unlike the
+//! usual form for levels nothing is subtracted that nearly cancels, however large
+//! A and C are, still water gives flows of exactly zero, and what one cell loses
+//! the next one gains.
 
 /// Lines that are solved at once.
 pub(super) const LANES: usize = 16;
 
 /// What is known of `L` lines.
 pub(super) struct Known<'a, const L: usize> {
-    /// c of each face.
-    pub conductance: &'a [[f32; L]],
-    /// D of each face. units: m
-    pub fall: &'a [[f32; L]],
+    /// A of each face.
+    pub before: &'a [[f32; L]],
+    /// C of each face.
+    pub behind: &'a [[f32; L]],
+    /// P of each face. units: m
+    pub drive: &'a [[f32; L]],
     /// w of each cell, and room for one more. units: m
     pub push: &'a [[f32; L]],
 }
@@ -40,8 +44,9 @@ pub(super) struct Known<'a, const L: usize> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
     /// See [`Known`].
-    pub conductance: Vec<[f32; LANES]>,
-    pub fall: Vec<[f32; LANES]>,
+    pub before: Vec<[f32; LANES]>,
+    pub behind: Vec<[f32; LANES]>,
+    pub drive: Vec<[f32; LANES]>,
     pub push: Vec<[f32; LANES]>,
     /// The result: F of each face. units: m
     pub flow: Vec<[f32; LANES]>,
@@ -53,8 +58,9 @@ impl Lines {
     pub fn fit(&mut self, cells: usize) {
         let faces = cells + 1;
         if self.flow.len() != faces {
-            self.conductance.resize(faces, [0.0; LANES]);
-            self.fall.resize(faces, [0.0; LANES]);
+            self.before.resize(faces, [0.0; LANES]);
+            self.behind.resize(faces, [0.0; LANES]);
+            self.drive.resize(faces, [0.0; LANES]);
             self.push.resize(faces, [0.0; LANES]);
             self.flow.resize(faces, [0.0; LANES]);
             self.share.resize(faces, [0.0; LANES]);
@@ -65,8 +71,9 @@ impl Lines {
     #[inline(always)]
     pub fn solve(&mut self) {
         let known = Known {
-            conductance: &self.conductance,
-            fall: &self.fall,
+            before: &self.before,
+            behind: &self.behind,
+            drive: &self.drive,
             push: &self.push,
         };
         solve(&known, &mut self.share, &mut self.flow);
@@ -81,19 +88,21 @@ pub(super) fn solve<const L: usize>(
     flow: &mut [[f32; L]],
 ) {
     let n = flow.len() - 1;
-    let (conductance, fall) = (&known.conductance[..=n], &known.fall[..=n]);
+    let (before, behind) = (&known.before[..=n], &known.behind[..=n]);
+    let drive = &known.drive[..=n];
     let push = &known.push[..n];
     let share = &mut share[..=n];
     let middle = n / 2;
-    let mut left = Side::start(&conductance[0], &fall[0], 1.0);
-    let mut right = Side::start(&conductance[n], &fall[n], -1.0);
+    let mut left = Side::start(&behind[0], &drive[0], 1.0);
+    let mut right = Side::start(&before[n], &drive[n], -1.0);
     // Both sides at once: neither has to wait for its own last result.
     for i in 0..middle {
-        let next = (&conductance[i + 1], &fall[i + 1]);
+        let next = (&before[i + 1], &behind[i + 1], &drive[i + 1]);
         left.pass(&push[i], next, &mut share[i], &mut flow[i]);
         let k = n - 1 - i;
         if k > middle {
-            let next = (&conductance[k], &fall[k]);
+            // What lies before a face lies behind it for this side.
+            let next = (&behind[k], &before[k], &drive[k]);
             right.pass(&push[k], next, &mut share[k + 1], &mut flow[k + 1]);
         }
     }
@@ -132,13 +141,13 @@ struct Side<const L: usize> {
 impl<const L: usize> Side<L> {
     /// The level beyond the end is given.
     #[inline(always)]
-    fn start(conductance: &[f32; L], fall: &[f32; L], sign: f32) -> Self {
+    fn start(behind: &[f32; L], drive: &[f32; L], sign: f32) -> Self {
         let mut p = [0.0; L];
         for i in 0..L {
-            p[i] = conductance[i] * (sign * fall[i]);
+            p[i] = sign * drive[i];
         }
         Self {
-            b: *conductance,
+            b: *behind,
             p,
             sign,
         }
@@ -150,7 +159,7 @@ impl<const L: usize> Side<L> {
     fn pass(
         &mut self,
         push: &[f32; L],
-        (conductance, fall): (&[f32; L], &[f32; L]),
+        (before, behind, drive): (&[f32; L], &[f32; L], &[f32; L]),
         share: &mut [f32; L],
         flow: &mut [f32; L],
     ) {
@@ -160,9 +169,9 @@ impl<const L: usize> Side<L> {
             let part = 1.0 / a;
             share[i] = b * part;
             flow[i] = self.sign * ((p - b * w) * part);
-            let s = conductance[i] / (a + conductance[i]);
-            self.b[i] = a * s;
-            self.p[i] = s * (a * (self.sign * fall[i]) + (w + p));
+            let whole = 1.0 / (a + before[i]);
+            self.b[i] = (a * behind[i]) * whole;
+            self.p[i] = (a * (self.sign * drive[i]) + before[i] * (w + p)) * whole;
         }
     }
 }
@@ -172,18 +181,18 @@ mod tests {
     use super::{Known, solve};
 
     /// Gaussian elimination of the full system for the rises, in `f64`.
-    fn rises(c: &[f64], fall: &[f64], push: &[f64]) -> Vec<f64> {
+    fn rises([before, behind, drive]: [&[f64]; 3], push: &[f64]) -> Vec<f64> {
         let n = push.len();
         let mut matrix: Vec<Vec<f64>> = vec![vec![0.0; n + 1]; n];
         for k in 0..n {
-            matrix[k][k] = 1.0 + c[k] + c[k + 1];
+            matrix[k][k] = 1.0 + behind[k] + before[k + 1];
             if k > 0 {
-                matrix[k][k - 1] = -c[k];
+                matrix[k][k - 1] = -before[k];
             }
             if k + 1 < n {
-                matrix[k][k + 1] = -c[k + 1];
+                matrix[k][k + 1] = -behind[k + 1];
             }
-            matrix[k][n] = push[k] + c[k] * fall[k] - c[k + 1] * fall[k + 1];
+            matrix[k][n] = push[k] + drive[k] - drive[k + 1];
         }
         for k in 0..n {
             let pivot = matrix[k].clone();
@@ -205,31 +214,49 @@ mod tests {
     #[test]
     fn lines_of_any_length_are_solved() {
         for n in 1..9usize {
-            for scale in [0.01, 1.0, 1e4] {
+            // Without and with faces whose flow follows one cell alone.
+            for (scale, most_carried) in [
+                (0.01, 0.0),
+                (1.0, 0.0),
+                (1e4, 0.0),
+                (0.01, 20.0),
+                (1.0, 20.0),
+                (1e4, 20.0),
+                (0.0, 5.0),
+            ] {
                 let number = |i: usize| ((i * 7919 + n * 104_729) % 1000) as f64 / 1000.0;
-                let c: Vec<f64> = (0..=n).map(|k| scale * number(k)).collect();
-                let fall: Vec<f64> = (0..=n).map(|k| number(k + 50) - 0.5).collect();
-                let push: Vec<f64> = (0..n).map(|k| number(k + 90) - 0.5).collect();
+                let signed = |i: usize| number(i) - 0.5;
+                let c = |k: usize| scale * number(k);
+                let carried = |k: usize| 2.0 * most_carried * signed(k + 20);
+                let faces = |value: &dyn Fn(usize) -> f64| (0..=n).map(value).collect::<Vec<_>>();
+                let before = faces(&|k| c(k) + carried(k).max(0.0));
+                let behind = faces(&|k| c(k) + (-carried(k)).max(0.0));
+                let drive = faces(&|k| c(k) * signed(k + 50) + carried(k) * signed(k + 70));
+                let push: Vec<f64> = (0..n).map(|k| signed(k + 90)).collect();
                 let twice = |values: &[f64]| -> Vec<[f32; 2]> {
                     (0..=n)
                         .map(|k| [values.get(k).map_or(0.0, |v| *v as f32); 2])
                         .collect()
                 };
                 let known = Known {
-                    conductance: &twice(&c),
-                    fall: &twice(&fall),
+                    before: &twice(&before),
+                    behind: &twice(&behind),
+                    drive: &twice(&drive),
                     push: &twice(&push),
                 };
                 let (mut share, mut flow) = (twice(&[]), twice(&[]));
                 solve(&known, &mut share, &mut flow);
-                let expected = rises(&c, &fall, &push);
+                let expected = rises([&before, &behind, &drive], &push);
                 for k in 0..n {
                     let flows = [flow[k][1], flow[k + 1][1]].map(f64::from);
                     let rise = push[k] + flows[0] - flows[1];
                     let off = (rise - expected[k]).abs();
-                    // What crosses the ends is as large as c.
+                    // What crosses the ends is as large as A and C.
                     let bar = 2e-5 + 1e-7 * scale;
-                    assert!(off < bar, "{n} cells, cell {k}, c {scale}: off by {off}");
+                    assert!(
+                        off < bar,
+                        "{n} cells, cell {k}, c {scale}, up to {most_carried} carried: off by {off}"
+                    );
                 }
             }
         }
