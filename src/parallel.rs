@@ -39,6 +39,7 @@ impl<'a> Workers<'a> {
     }
 
     /// How many threads may work at once, the calling one included.
+    #[inline]
     pub fn count(&self) -> usize {
         self.pool.map_or(1, |pool| pool.thread_num() + 1)
     }

@@ -39,6 +39,7 @@ pub struct TerrainQuery<'w> {
 
 impl TerrainQuery<'_> {
     /// The terrain itself, for whatever is not asked here.
+    #[inline]
     pub fn terrain(&self) -> Option<&Terrain> {
         self.terrain.as_deref()
     }
@@ -71,16 +72,19 @@ impl TerrainQuery<'_> {
     }
 
     /// World height of the ground. units: m
+    #[inline]
     pub fn height(&self, at: Vec3) -> Option<f32> {
         self.terrain()?.height_at(at)
     }
 
     /// Upward unit normal of the ground.
+    #[inline]
     pub fn normal(&self, at: Vec3) -> Option<Vec3> {
         self.terrain()?.normal_at(at)
     }
 
     /// Height and normal of the ground.
+    #[inline]
     pub fn ground(&self, at: Vec3) -> Option<GroundPoint> {
         self.terrain()?.ground_at(at)
     }

@@ -12,6 +12,7 @@ pub(super) struct Disc {
 }
 
 impl Disc {
+    #[inline]
     pub fn new(center: DVec2, radius: f64) -> Self {
         Self { center, radius }
     }
@@ -22,6 +23,7 @@ impl Disc {
     }
 
     /// Columns and rows that the disc may touch, on an endless grid.
+    #[inline]
     fn span(&self) -> (Range<i64>, Range<i64>) {
         let from = (self.center - self.radius).floor().as_i64vec2();
         let to = (self.center + self.radius).ceil().as_i64vec2() + 1;
@@ -29,6 +31,7 @@ impl Disc {
     }
 
     /// Columns and rows that the disc may touch, within a grid.
+    #[inline]
     pub fn span_in(&self, size: UVec2) -> (Range<usize>, Range<usize>) {
         let (columns, rows) = self.span();
         let cut = |range: Range<i64>, end: u32| {
@@ -57,6 +60,7 @@ impl Disc {
     }
 
     /// Index and weight of every cell of a grid within the disc.
+    #[inline]
     pub fn cells(&self, size: UVec2) -> impl Iterator<Item = (usize, f64)> {
         let (columns, rows) = self.span_in(size);
         let disc = *self;

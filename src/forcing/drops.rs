@@ -247,6 +247,7 @@ impl Recent {
 
     /// The first place that is far enough from the latest drops, or the
     /// farthest of those tried.
+    #[inline]
     fn choose(&mut self, number: u64, mut place: impl FnMut() -> DVec2) -> DVec2 {
         let mut best = (-1.0, DVec2::ZERO);
         for _ in 0..TRIES {
@@ -266,6 +267,7 @@ impl Recent {
 
     /// Squared distance to the nearest of the latest drops, as far as it
     /// matters.
+    #[inline]
     fn room(&self, number: u64, place: DVec2) -> f64 {
         let USizeVec2 { x: wide, y: high } = self.buckets;
         let bucket = self.bucket(place);
@@ -288,6 +290,7 @@ impl Recent {
         nearest
     }
 
+    #[inline]
     fn bucket(&self, place: DVec2) -> USizeVec2 {
         let bucket = (place / self.region * self.buckets.as_dvec2()).as_usizevec2();
         bucket.min(self.buckets - 1)

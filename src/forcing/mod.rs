@@ -88,6 +88,7 @@ fn gain(before: (f32, f32), after: (f32, f32)) -> f64 {
 }
 
 /// The tile, by its row-major number, that a cell lies in.
+#[inline]
 fn tile_of(grid: &Grid, cell: usize) -> usize {
     let (x, y) = (cell % grid.width(), cell / grid.width());
     y / BAND * grid.tiles().x as usize + x / BAND

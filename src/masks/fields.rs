@@ -379,6 +379,7 @@ struct WaterBand<'a> {
 }
 
 /// Columns and rows of a tile by its number.
+#[inline]
 pub(super) fn tile_cells(grid: &Grid, tile: usize) -> (Range<usize>, Range<usize>) {
     grid.tile_cells(grid.tile_at(tile))
 }

@@ -115,6 +115,7 @@ pub(crate) fn paint_images(
     }
 }
 
+#[inline]
 fn write_halves(values: &[f32], texels: &mut [u8]) {
     for (&value, texel) in values.iter().zip(texels.chunks_exact_mut(2)) {
         texel.copy_from_slice(&half(value).to_le_bytes());
@@ -123,6 +124,7 @@ fn write_halves(values: &[f32], texels: &mut [u8]) {
 
 /// The nearest half-precision number to one that is not negative; the largest
 /// there is for those beyond.
+#[inline]
 pub(super) fn half(value: f32) -> u16 {
     const MAX_FINITE: u16 = 0x7BFF;
     // Below the smallest normal number the steps are even: 2⁻²⁴.

@@ -152,6 +152,7 @@ impl Mask {
     }
 
     /// Place among [`ALL`](Self::ALL).
+    #[inline]
     fn place(self) -> usize {
         self as usize
     }

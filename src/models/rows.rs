@@ -9,16 +9,19 @@ pub(super) struct Rows<'a>(core::slice::ChunksExactMut<'a, f32>, usize);
 
 impl<'a> Rows<'a> {
     /// Numbers from one row of `length` to the next, with room to begin at a line.
+    #[inline]
     pub fn pitch(length: usize) -> usize {
         length.next_multiple_of(1024) + 112
     }
 
     /// Cuts `scratch` into rows of `length`.
+    #[inline]
     pub fn of(scratch: &'a mut [f32], length: usize) -> Self {
         Self(scratch.chunks_exact_mut(Self::pitch(length)), length)
     }
 
     /// The next `N` rows; empty ones when the scratch is used up.
+    #[inline]
     pub fn take<const N: usize>(&mut self) -> [&'a mut [f32]; N] {
         self.take_padded(0)
     }
@@ -26,6 +29,7 @@ impl<'a> Rows<'a> {
     /// The next `N` rows, whose cells begin after so many numbers of padding (at
     /// most a line's). The first cell is at the begin of a cache line: a vector
     /// that lies across two takes twice the time.
+    #[inline]
     pub fn take_padded<const N: usize>(&mut self, padding: usize) -> [&'a mut [f32]; N] {
         core::array::from_fn(|_| match self.0.next() {
             Some(row) => {

@@ -36,11 +36,13 @@ impl StateWriter {
     }
 
     /// Writes a whole number.
+    #[inline]
     pub fn write_count(&mut self, value: u64) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
     /// Writes a real number, exactly.
+    #[inline]
     pub fn write_real(&mut self, value: f64) {
         self.write_count(value.to_bits());
     }
@@ -51,6 +53,7 @@ impl StateWriter {
     }
 
     /// Writes words, for instance the bits of `f32`.
+    #[inline]
     pub fn write_words(&mut self, words: impl IntoIterator<Item = u32>) {
         let words = words.into_iter();
         self.bytes.reserve(4 * words.size_hint().0);
@@ -60,6 +63,7 @@ impl StateWriter {
     }
 
     /// Writes a plane of numbers, exactly.
+    #[inline]
     pub fn write_floats(&mut self, values: &[f32]) {
         self.write_words(values.iter().map(|value| value.to_bits()));
     }
@@ -125,6 +129,7 @@ impl<'a> StateReader<'a> {
     ///
     /// # Errors
     /// When there is none, or one that is too large to go on counting.
+    #[inline]
     pub fn read_count(&mut self) -> Result<u64, StateError> {
         let value = u64::from_le_bytes(self.take::<8>()?);
         self.ensure(value <= MAX_COUNT, "a count is too large")?;
@@ -135,6 +140,7 @@ impl<'a> StateReader<'a> {
     ///
     /// # Errors
     /// When there is none, or one that is not finite.
+    #[inline]
     pub fn read_real(&mut self) -> Result<f64, StateError> {
         let value = f64::from_le_bytes(self.take::<8>()?);
         self.ensure(value.is_finite(), "a number is not finite")?;
@@ -172,6 +178,7 @@ impl<'a> StateReader<'a> {
     ///
     /// # Errors
     /// When there are fewer.
+    #[inline]
     pub fn read_words(
         &mut self,
         count: usize,
@@ -204,6 +211,7 @@ impl<'a> StateReader<'a> {
         self.ensure(self.bytes.is_empty(), "the state is too long")
     }
 
+    #[inline]
     fn take<const N: usize>(&mut self) -> Result<[u8; N], StateError> {
         let Some((bytes, rest)) = self.bytes.split_first_chunk::<N>() else {
             return Err(self.error("the state ends too early"));

@@ -65,6 +65,7 @@ impl Wanted {
         }
     }
 
+    #[inline]
     pub fn contains(&self, number: usize) -> bool {
         match self {
             Self::None => false,
@@ -73,6 +74,7 @@ impl Wanted {
         }
     }
 
+    #[inline]
     pub fn may_stay(&self, number: usize) -> bool {
         match self {
             Self::Some { may_stay, .. } => may_stay.contains(&number) || self.contains(number),

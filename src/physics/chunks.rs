@@ -124,6 +124,7 @@ impl<E: PhysicsEngine> TerrainColliderState<E> {
 /// What bodies stand on.
 const SOLID: [LayerGroup; 2] = [LayerGroup::Ground, LayerGroup::Lava];
 
+#[inline]
 fn coord(number: usize, chunks: UVec2) -> UVec2 {
     UVec2::new(number as u32 % chunks.x, number as u32 / chunks.x)
 }

@@ -45,11 +45,13 @@ impl ChunkPlace {
     }
 
     /// Vertices along x and z.
+    #[inline]
     pub fn vertices(&self) -> UVec2 {
         self.to - self.from + 1
     }
 
     /// Width and depth of the collider. units: m
+    #[inline]
     pub fn extent(&self) -> Vec2 {
         (self.to - self.from).as_vec2() * self.grid.cell_size()
     }
@@ -67,6 +69,7 @@ impl ChunkPlace {
     /// Height above the base at continuous grid coordinates, on the same
     /// triangles as the collider's and the mesh's; `None` outside the chunk.
     /// `heights` are column by column, as in [`ChunkHeights::by_columns`].
+    #[inline]
     pub fn surface(&self, heights: &[f32], at: Vec2) -> Option<f32> {
         if at.cmplt(self.first.as_vec2()).any() || at.cmpgt(self.last.as_vec2()).any() {
             return None;

@@ -144,6 +144,7 @@ impl BuildQueue {
         }
     }
 
+    #[inline]
     fn number(&self, chunk: UVec2) -> usize {
         (chunk.y * self.chunks.x + chunk.x) as usize
     }

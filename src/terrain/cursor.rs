@@ -22,6 +22,7 @@ impl LayerGroup {
 
 impl Layer {
     /// The group in which changes of this layer are tracked.
+    #[inline]
     pub fn group(self) -> LayerGroup {
         match self {
             Layer::Bedrock | Layer::Soil | Layer::Hardness => LayerGroup::Ground,
@@ -215,10 +216,12 @@ impl<'a> TerrainChanges<'a> {
             .chunks_changed_since(self.since(group), chunks)
     }
 
+    #[inline]
     fn revisions(&self, group: LayerGroup) -> &'a TileRevisions {
         self.terrain.revisions(group)
     }
 
+    #[inline]
     fn since(&self, group: LayerGroup) -> u64 {
         self.since[group as usize]
     }

@@ -35,11 +35,13 @@ impl Flow {
     }
 
     /// Discharge through each cell's east face, row by row. units: m²/s
+    #[inline]
     pub fn east(&self) -> &[f32] {
         &self.east
     }
 
     /// Discharge through each cell's south face, row by row. units: m²/s
+    #[inline]
     pub fn south(&self) -> &[f32] {
         &self.south
     }
@@ -47,6 +49,7 @@ impl Flow {
 
 impl Terrain {
     /// The moving water, once a water model has run.
+    #[inline]
     pub fn flow(&self) -> Option<&Flow> {
         self.flow.as_ref()
     }
@@ -54,6 +57,7 @@ impl Terrain {
     /// Discharge per metre of width at a cell's center, along +X and +Z. Zero
     /// outside the grid and where no water model has run. That of rivers is in
     /// it. units: m²/s
+    #[inline]
     pub fn discharge(&self, x: u32, y: u32) -> Vec2 {
         let size = self.size();
         if x >= size.x || y >= size.y {
@@ -79,6 +83,7 @@ impl Terrain {
     }
 
     /// Velocity of the water at a cell's center, along +X and +Z. units: m/s
+    #[inline]
     pub fn velocity(&self, x: u32, y: u32) -> Vec2 {
         let discharge = self.discharge(x, y);
         if discharge == Vec2::ZERO {

@@ -51,56 +51,67 @@ impl Grid {
     }
 
     /// Whether another grid has the same cells, wherever it lies.
+    #[inline]
     pub fn matches(&self, other: &Grid) -> bool {
         self.size == other.size && self.cell_size == other.cell_size
     }
 
     /// Cells along x and y.
+    #[inline]
     pub fn size(&self) -> UVec2 {
         self.size
     }
 
     /// Cells along x.
+    #[inline]
     pub fn width(&self) -> usize {
         self.size.x as usize
     }
 
     /// Cells along y (rows).
+    #[inline]
     pub fn height(&self) -> usize {
         self.size.y as usize
     }
 
     /// Number of cells.
+    #[inline]
     pub fn cells(&self) -> usize {
         self.width() * self.height()
     }
 
     /// Side of a cell. units: m
+    #[inline]
     pub fn cell_size(&self) -> f32 {
         self.cell_size
     }
 
     /// Area of a cell. units: m²
+    #[inline]
     pub fn cell_area(&self) -> f64 {
         f64::from(self.cell_size) * f64::from(self.cell_size)
     }
 
     /// World position of the grid's center at height zero. units: m
+    #[inline]
     pub fn origin(&self) -> Vec3 {
         self.origin
     }
 
     /// Width and depth of the land. units: m
+    #[inline]
     pub fn extent(&self) -> Vec2 {
         self.size.as_vec2() * self.cell_size
     }
 
     /// Position of cell (x, y) in a layer.
+    #[inline]
     pub fn index(&self, x: u32, y: u32) -> usize {
         y as usize * self.width() + x as usize
     }
 
     /// World position of a cell's center, at height zero. units: m
+    #[inline]
     pub fn cell_center(&self, x: u32, y: u32) -> Vec3 {
         let half = self.extent() * 0.5;
         self.origin
@@ -113,12 +124,14 @@ impl Grid {
 
     /// Continuous grid coordinates of a world position: cell (i, j)'s center is
     /// at exactly (i, j). Not limited to the grid.
+    #[inline]
     pub fn world_to_grid(&self, position: Vec3) -> Vec2 {
         let from_corner = (position - self.origin).xz() + self.extent() * 0.5;
         from_corner / self.cell_size - 0.5
     }
 
     /// The cell that covers a world position, or `None` outside the land.
+    #[inline]
     pub fn cell_at(&self, position: Vec3) -> Option<UVec2> {
         let cell = (self.world_to_grid(position) + 0.5).floor();
         let inside = cell.cmpge(Vec2::ZERO).all() && cell.cmplt(self.size.as_vec2()).all();
@@ -126,12 +139,14 @@ impl Grid {
     }
 
     /// Number of tiles along x and y.
+    #[inline]
     pub fn tiles(&self) -> UVec2 {
         UVec2::new(self.size.x.div_ceil(TILE), self.size.y.div_ceil(TILE))
     }
 
     /// Number of chunks along x and y: one for each 64 quads begun. A terrain
     /// that is a single row or column has none.
+    #[inline]
     pub fn chunks(&self) -> UVec2 {
         let quads = self.size - 1;
         if quads.min_element() == 0 {
@@ -142,6 +157,7 @@ impl Grid {
 
     /// First and last cell of a chunk; both are vertices of its mesh, and of
     /// those of its neighbors.
+    #[inline]
     pub fn chunk_cells(&self, chunk: UVec2) -> (UVec2, UVec2) {
         let last = self.size - 1;
         let first = (chunk * TILE).min(last);
@@ -150,12 +166,14 @@ impl Grid {
 
     /// World position, at height zero, of a chunk's first cell: its vertices
     /// count from there. units: m
+    #[inline]
     pub fn chunk_corner(&self, chunk: UVec2) -> Vec3 {
         self.cell_center(chunk.x * TILE, chunk.y * TILE)
     }
 
     /// Row-major numbers of the chunks that may depend on a tile: each reads its
     /// own tile, and a cell or two of those around it.
+    #[inline]
     pub fn chunks_of_tile(&self, tile: UVec2) -> impl Iterator<Item = usize> + Clone + use<> {
         let chunks = self.chunks();
         let from = tile.saturating_sub(UVec2::ONE);
@@ -164,12 +182,14 @@ impl Grid {
     }
 
     /// Column and row of the tile of a row-major number.
+    #[inline]
     pub(crate) fn tile_at(&self, number: usize) -> UVec2 {
         let wide = self.tiles().x.max(1) as usize;
         UVec2::new((number % wide) as u32, (number / wide) as u32)
     }
 
     /// Indices of a tile's cells, by the tile's row-major number, row by row.
+    #[inline]
     pub(crate) fn tile_indices(&self, number: usize) -> impl Iterator<Item = usize> + use<> {
         let (columns, rows) = self.tile_cells(self.tile_at(number));
         let width = self.width();
@@ -177,6 +197,7 @@ impl Grid {
     }
 
     /// The cells of a tile: columns and rows, cut at the grid's edge.
+    #[inline]
     pub fn tile_cells(&self, tile: UVec2) -> (core::ops::Range<usize>, core::ops::Range<usize>) {
         let from = tile * TILE;
         let to = (from + TILE).min(self.size);

@@ -10,6 +10,7 @@ pub(crate) struct StateHash {
 }
 
 impl StateHash {
+    #[inline]
     pub fn words(&mut self, words: impl IntoIterator<Item = u32>) {
         for word in words {
             let lane = &mut self.lanes[(self.length % 4) as usize];
@@ -21,6 +22,7 @@ impl StateHash {
     }
 
     /// Hashes bit patterns, so that −0 and 0 differ, as they may in what follows.
+    #[inline]
     pub fn floats(&mut self, values: &[f32]) {
         self.words(values.iter().map(|v| v.to_bits()));
     }

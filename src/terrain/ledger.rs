@@ -136,6 +136,7 @@ pub enum WaterTerm {
 
 impl WaterTerm {
     /// A volume under this term as one that goes: what comes in is negative.
+    #[inline]
     pub(super) fn outward(self, volume: f64) -> f64 {
         match self {
             Self::Rained | Self::Poured | Self::SeaInflow => -volume,
@@ -146,6 +147,7 @@ impl WaterTerm {
 
 impl SolidsLedger {
     /// Adds to a term.
+    #[inline]
     pub(super) fn record(&mut self, term: SolidsTerm, volume: f64) {
         *match term {
             SolidsTerm::Carried => &mut self.carried,
@@ -207,6 +209,7 @@ impl SolidsLedger {
 
 impl WaterLedger {
     /// Adds to a term.
+    #[inline]
     pub(super) fn record(&mut self, term: WaterTerm, volume: f64) {
         *match term {
             WaterTerm::Carried => &mut self.carried,

@@ -96,6 +96,7 @@ impl Layer {
     ];
 
     /// What a value of this layer may be: lowest, highest, in words.
+    #[inline]
     fn range(self) -> (f32, f32, &'static str) {
         match self {
             Layer::Bedrock => (-1e9, 1e9, "an elevation must be finite and within ±1e9 m"),
@@ -119,6 +120,7 @@ impl TerrainId {
     }
 
     /// The number itself, to remember which terrain a state belongs to.
+    #[inline]
     pub fn get(&self) -> u64 {
         self.0
     }
@@ -283,6 +285,7 @@ impl Terrain {
     }
 
     /// What lies beyond the land's sides.
+    #[inline]
     pub fn borders(&self) -> &Borders {
         &self.borders
     }
@@ -294,47 +297,56 @@ impl Terrain {
     }
 
     /// Size, resolution and place.
+    #[inline]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
     /// Cells along x and y.
+    #[inline]
     pub fn size(&self) -> UVec2 {
         self.grid.size()
     }
 
     /// Side of a cell. units: m
+    #[inline]
     pub fn cell_size(&self) -> f32 {
         self.grid.cell_size()
     }
 
     /// Elevation of bedrock, row by row. units: m
+    #[inline]
     pub fn bedrock(&self) -> &[f32] {
         &self.bedrock
     }
 
     /// Thickness of loose ground, row by row. units: m
+    #[inline]
     pub fn soil(&self) -> &[f32] {
         &self.soil
     }
 
     /// Depth of water, row by row; that of rivers is beside it, see
     /// [`water_depth`](Self::water_depth). units: m
+    #[inline]
     pub fn water(&self) -> &[f32] {
         &self.water
     }
 
     /// Suspended sediment as a thickness, row by row. units: m
+    #[inline]
     pub fn suspended(&self) -> &[f32] {
         &self.suspended
     }
 
     /// Resistance to erosion (0 to 1), row by row, if the terrain has such a map.
+    #[inline]
     pub fn hardness(&self) -> Option<&[f32]> {
         self.hardness.as_deref()
     }
 
     /// Thickness of molten rock, row by row, if there is any. units: m
+    #[inline]
     pub fn lava(&self) -> Option<&[f32]> {
         self.lava.as_ref().map(|lava| &lava.depth[..])
     }
@@ -342,6 +354,7 @@ impl Terrain {
     /// Heat in the lava, row by row, if there is any: as thick as lava fresh
     /// from the vent would be that holds as much. So heat by thickness is 1
     /// where it is fresh and 0 where it is about to freeze. units: m
+    #[inline]
     pub fn lava_heat(&self) -> Option<&[f32]> {
         self.lava.as_ref().map(|lava| &lava.heat[..])
     }
@@ -351,6 +364,7 @@ impl Terrain {
     /// # Panics
     ///
     /// When `index` is not below [`Grid::cells`], as with any slice.
+    #[inline]
     pub fn ground(&self, index: usize) -> f32 {
         self.bedrock[index] + self.soil[index]
     }
@@ -389,6 +403,7 @@ impl Terrain {
     }
 
     /// When the layers of a group last changed, tile by tile.
+    #[inline]
     fn revisions(&self, group: LayerGroup) -> &TileRevisions {
         match group {
             LayerGroup::Ground => &self.tiles,
@@ -397,6 +412,7 @@ impl Terrain {
         }
     }
 
+    #[inline]
     fn revisions_mut(&mut self, group: LayerGroup) -> &mut TileRevisions {
         match group {
             LayerGroup::Ground => &mut self.tiles,
@@ -477,18 +493,22 @@ impl Terrain {
         )
     }
 
+    #[inline]
     pub(crate) fn bedrock_low(&self) -> &[f32] {
         &self.bedrock_low
     }
 
+    #[inline]
     pub(crate) fn water_low(&self) -> &[f32] {
         &self.water_low
     }
 
+    #[inline]
     pub(crate) fn datum(&self) -> f32 {
         self.datum
     }
 
+    #[inline]
     pub(crate) fn layers_mut(&mut self) -> LayersMut<'_> {
         LayersMut {
             bedrock: &mut self.bedrock,
@@ -511,6 +531,7 @@ impl Terrain {
     }
 
     /// Bedrock with its low part, and soil, of a cell.
+    #[inline]
     pub(crate) fn ground_parts(&self, index: usize) -> (f32, f32, f32) {
         (
             self.bedrock[index],
@@ -520,6 +541,7 @@ impl Terrain {
     }
 
     /// Water with its low part, and what it carries, of a cell.
+    #[inline]
     pub(crate) fn water_parts(&self, index: usize) -> (f32, f32, f32) {
         (
             self.water[index],
@@ -529,6 +551,7 @@ impl Terrain {
     }
 
     /// Lava with its low part, and its heat, of a cell.
+    #[inline]
     pub(crate) fn lava_parts(&self, index: usize) -> (f32, f32, f32) {
         let parts = self
             .lava_planes()
@@ -537,6 +560,7 @@ impl Terrain {
     }
 
     /// Lava, its low part and its heat, if there is such a layer.
+    #[inline]
     pub(crate) fn lava_planes(&self) -> Option<[&[f32]; 3]> {
         let lava = self.lava.as_ref()?;
         Some([&lava.depth, &lava.low, &lava.heat])
@@ -668,6 +692,7 @@ pub(crate) fn add_exactly(high: &mut f32, low: &mut f32, change: f32) {
 }
 
 /// Sum in eight lanes: a fixed order, and fast enough to run beside a game.
+#[inline]
 fn sum_of(values: &[f32], map: impl Fn(f32) -> f64) -> f64 {
     let mut lanes = [0.0f64; 8];
     let chunks = values.chunks_exact(8);

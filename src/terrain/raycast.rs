@@ -53,12 +53,14 @@ struct Bounds {
 }
 
 impl Bounds {
+    #[inline]
     fn set(&self, low: f32, high: f32) {
         self.low.store(low.to_bits(), Ordering::Relaxed);
         self.high.store(high.to_bits(), Ordering::Relaxed);
     }
 
     /// Whether heights from one to another may meet the ground here.
+    #[inline]
     fn meet(&self, from: f32, to: f32) -> bool {
         let low = f32::from_bits(self.low.load(Ordering::Relaxed));
         let high = f32::from_bits(self.high.load(Ordering::Relaxed));
@@ -99,15 +101,18 @@ struct GridRay {
 }
 
 impl GridRay {
+    #[inline]
     fn height(&self, t: f64) -> f64 {
         self.from.y + self.along.y * t
     }
 
+    #[inline]
     fn place(&self, t: f64) -> DVec2 {
         self.from.xz() + self.along.xz() * t
     }
 
     /// The part of `t` in which the ray is over a rectangle.
+    #[inline]
     fn within(&self, low: DVec2, high: DVec2, [mut start, mut end]: [f64; 2]) -> Option<[f64; 2]> {
         for (from, along, low, high) in [
             (self.from.x, self.along.x, low.x, high.x),
@@ -173,6 +178,7 @@ impl GridRay {
     }
 }
 
+#[inline]
 fn sign(value: f64) -> i32 {
     if value > 0.0 { 1 } else { -1 }
 }
@@ -280,6 +286,7 @@ impl Terrain {
     }
 
     /// Ground of a quad's corners: north-west, north-east, south-west, south-east.
+    #[inline]
     fn corners(&self, quad: UVec2) -> [f64; 4] {
         let cell = self.grid().index(quad.x, quad.y);
         let below = cell + self.grid().width();
@@ -346,6 +353,7 @@ impl Terrain {
     }
 }
 
+#[inline]
 fn meets(bounds: &Bounds, ray: &GridRay, [start, end]: [f64; 2]) -> bool {
     // Rounded outwards: a ray that grazes the highest ground still meets it.
     let (from, to) = (ray.height(start), ray.height(end));

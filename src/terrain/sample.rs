@@ -146,6 +146,7 @@ impl Terrain {
 
     /// Depth, surface, velocity and discharge of the water at a position (its y
     /// is ignored), at once.
+    #[inline]
     pub fn water_at(&self, position: Vec3) -> Option<WaterPoint> {
         let patch = self.patch(position)?;
         Some(WaterPoint {
@@ -170,17 +171,20 @@ impl Terrain {
 
     /// Velocity of the water at a position (its y is ignored), along +X and +Z.
     /// Zero where it is dry or no water model has run. units: m/s
+    #[inline]
     pub fn velocity_at(&self, position: Vec3) -> Option<Vec2> {
         Some(self.patch(position)?.velocity(self))
     }
 
     /// Discharge of the water per metre of width at a position (its y is
     /// ignored), along +X and +Z. units: m²/s
+    #[inline]
     pub fn discharge_at(&self, position: Vec3) -> Option<Vec2> {
         Some(self.patch(position)?.discharge(self))
     }
 
     /// World height of the ground at a position (its y is ignored). units: m
+    #[inline]
     pub fn height_at(&self, position: Vec3) -> Option<f32> {
         let patch = self.patch(position)?;
         Some(patch.blend(|i| self.ground(i)) + self.grid().origin().y)
@@ -221,6 +225,7 @@ impl Terrain {
 
     /// Rise of the ground per metre along +X and +Z at a cell's center, by
     /// central differences (one-sided on the border).
+    #[inline]
     pub fn slope(&self, x: u32, y: u32) -> Vec2 {
         let last = self.size() - 1;
         let (x, y) = (x.min(last.x), y.min(last.y));
@@ -242,6 +247,7 @@ impl Terrain {
     }
 
     /// Depth of all water of a cell by its index.
+    #[inline]
     fn depth_of(&self, cell: usize) -> f32 {
         let width = self.grid().width();
         match self.has_streams() {
@@ -250,6 +256,7 @@ impl Terrain {
         }
     }
 
+    #[inline]
     fn patch(&self, position: Vec3) -> Option<Patch> {
         let grid = self.grid();
         grid.cell_at(position)?;
@@ -279,6 +286,7 @@ struct Patch {
 
 impl Patch {
     /// The cells and their shares of a value between them.
+    #[inline]
     fn shares(&self) -> [(usize, f32); 4] {
         let [a, b, c, d] = self.corners;
         let Vec2 { x, y } = self.fraction;
@@ -290,10 +298,12 @@ impl Patch {
         ]
     }
 
+    #[inline]
     fn water_depth(&self, terrain: &Terrain) -> f32 {
         self.blend(|i| terrain.depth_of(i))
     }
 
+    #[inline]
     fn water_surface(&self, terrain: &Terrain) -> Option<f32> {
         let [mut level, mut weight] = [0.0, 0.0];
         for (cell, share) in self.shares() {
@@ -308,14 +318,17 @@ impl Patch {
         (level > ground).then(|| level + terrain.grid().origin().y)
     }
 
+    #[inline]
     fn velocity(&self, terrain: &Terrain) -> Vec2 {
         self.blend_vectors(|x, y| terrain.velocity(x, y), terrain.grid().width())
     }
 
+    #[inline]
     fn discharge(&self, terrain: &Terrain) -> Vec2 {
         self.blend_vectors(|x, y| terrain.discharge(x, y), terrain.grid().width())
     }
 
+    #[inline]
     fn blend_vectors(&self, value: impl Fn(u32, u32) -> Vec2, width: usize) -> Vec2 {
         let value = |cell: usize| value((cell % width) as u32, (cell / width) as u32);
         self.shares()
@@ -324,6 +337,7 @@ impl Patch {
             .sum()
     }
 
+    #[inline]
     fn blend(&self, value: impl Fn(usize) -> f32) -> f32 {
         let [a, b, c, d] = self.corners.map(value);
         let Vec2 { x, y } = self.fraction;

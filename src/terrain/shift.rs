@@ -136,6 +136,7 @@ impl Terrain {
         Ok(self.layers_at(self.grid.index(x, y)))
     }
 
+    #[inline]
     fn layers_at(&self, cell: usize) -> CellLayers {
         let (lava, _, lava_heat) = self.lava_parts(cell);
         CellLayers {
@@ -357,6 +358,7 @@ impl CellShift {
     }
 
     /// The cells that lie outside when moved by some cells, row by row.
+    #[inline]
     fn cells(&self, by: IVec2) -> impl Iterator<Item = UVec2> + use<> {
         let size = self.size;
         let rows = stay(by.y, size.y);

@@ -39,6 +39,7 @@ impl StreamPatch {
     }
 
     /// Place of a cell in the planes, if it lies in the box.
+    #[inline]
     fn place(&self, x: u32, y: u32) -> Option<usize> {
         let column = x.checked_sub(self.first.x).filter(|x| *x < self.size.x)?;
         let row = y.checked_sub(self.first.y).filter(|y| *y < self.size.y)?;
@@ -81,6 +82,7 @@ impl StreamPatch {
 impl Terrain {
     /// Depth of the water of rivers at a cell, which is beside that in
     /// [`water`](Self::water). units: m
+    #[inline]
     pub fn stream_depth(&self, x: u32, y: u32) -> f32 {
         let own = |patch: &StreamPatch| Some(patch.depth[patch.place(x, y)?]);
         self.streams.iter().filter_map(own).sum()
@@ -88,6 +90,7 @@ impl Terrain {
 
     /// Depth of all water that is seen at a cell: standing or flowing, and that
     /// of rivers. Zero outside the grid. units: m
+    #[inline]
     pub fn water_depth(&self, x: u32, y: u32) -> f32 {
         if x >= self.size().x || y >= self.size().y {
             return 0.0;
@@ -97,12 +100,14 @@ impl Terrain {
 
     /// Thickness of what rivers laid down lately at a cell, part of the ground,
     /// before it hardens. units: m
+    #[inline]
     pub fn fresh_deposit(&self, x: u32, y: u32) -> f32 {
         let own = |patch: &StreamPatch| Some(patch.fresh[patch.place(x, y)?]);
         self.streams.iter().filter_map(own).sum()
     }
 
     /// Discharge of rivers per metre of width at a cell. units: m²/s
+    #[inline]
     pub(super) fn stream_discharge(&self, x: u32, y: u32) -> Vec2 {
         let own = |patch: &StreamPatch| {
             let place = patch.place(x, y)?;
@@ -133,11 +138,13 @@ impl Terrain {
     }
 
     /// Whether any river runs as particles.
+    #[inline]
     pub(crate) fn has_streams(&self) -> bool {
         !self.streams.is_empty()
     }
 
     /// What is seen of the rivers.
+    #[inline]
     pub(super) fn streams(&self) -> &[StreamPatch] {
         &self.streams
     }

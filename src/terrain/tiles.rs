@@ -55,15 +55,18 @@ impl TileRevisions {
 
     /// The revision of each tile's last change.
     #[cfg(feature = "io")]
+    #[inline]
     pub fn last(&self) -> &[u64] {
         &self.last
     }
 
+    #[inline]
     pub fn current(&self) -> u64 {
         self.current
     }
 
     /// Marks the tiles (by row-major number) as changed now.
+    #[inline]
     pub fn mark(&mut self, tiles: impl IntoIterator<Item = usize>) {
         self.current += 1;
         for tile in tiles {
@@ -133,6 +136,7 @@ impl TileRevisions {
 
     /// The newest change of a tile and of those east and south of it, whose
     /// first cells are the last vertices of its chunk.
+    #[inline]
     pub fn newest_around(&self, tile: UVec2) -> u64 {
         let to = (tile + 2).min(self.tiles);
         let rows = tile.y..to.y;

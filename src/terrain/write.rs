@@ -146,6 +146,7 @@ impl Terrain {
     }
 
     /// A layer and its low parts, if it is there and has such.
+    #[inline]
     fn plane_mut(&mut self, layer: Layer) -> Option<(&mut [f32], Option<&mut [f32]>)> {
         Some(match layer {
             Layer::Bedrock => (&mut self.bedrock, Some(&mut self.bedrock_low)),
@@ -160,6 +161,7 @@ impl Terrain {
         })
     }
 
+    #[inline]
     fn plane(&self, layer: Layer) -> &[f32] {
         match layer {
             Layer::Bedrock => &self.bedrock,
@@ -174,11 +176,13 @@ impl Terrain {
 
 impl TerrainWrite<'_> {
     /// The terrain as it is now, to be read.
+    #[inline]
     pub fn terrain(&self) -> &Terrain {
         self.terrain
     }
 
     /// Size, resolution and place of the terrain.
+    #[inline]
     pub fn grid(&self) -> &Grid {
         &self.terrain.grid
     }
@@ -250,6 +254,7 @@ impl TerrainWrite<'_> {
     /// # Errors
     /// When the layer was not declared, there is no such cell, or the result
     /// would be out of the layer's range; nothing changes then.
+    #[inline]
     pub fn add(&mut self, layer: Layer, cell: usize, change: f32) -> Result<f64, TerrainError> {
         self.check_cell(layer, cell)?;
         self.settle_cell(cell);
@@ -359,6 +364,7 @@ impl TerrainWrite<'_> {
         }
     }
 
+    #[inline]
     fn check_cell(&self, layer: Layer, cell: usize) -> Result<(), TerrainError> {
         let grid = &self.terrain.grid;
         if cell >= grid.cells() {
@@ -396,6 +402,7 @@ impl TerrainWrite<'_> {
     }
 
     /// A cell's value with its low part.
+    #[inline]
     fn parts(&self, layer: Layer, cell: usize) -> (f32, f32) {
         let low = match layer {
             Layer::Bedrock => self.terrain.bedrock_low[cell],
@@ -407,6 +414,7 @@ impl TerrainWrite<'_> {
     }
 
     /// What a cell's value and its low part would be after a change.
+    #[inline]
     fn after(&self, layer: Layer, cell: usize, change: f32) -> Result<(f32, f32), TerrainError> {
         let mut after = self.parts(layer, cell);
         match layer {
@@ -427,6 +435,7 @@ impl TerrainWrite<'_> {
 
     /// Puts a value with its low part into a cell, and returns by how much it
     /// became more.
+    #[inline]
     fn put(&mut self, layer: Layer, cell: usize, after: (f32, f32)) -> f64 {
         let before = self.parts(layer, cell);
         if let Some((high, low)) = self.terrain.plane_mut(layer) {
@@ -483,6 +492,7 @@ impl TerrainWrite<'_> {
     }
 
     /// Takes a cell as it is now for how it was, if it was copied.
+    #[inline]
     fn renew_copy(&mut self, cell: usize) {
         let row = cell / self.terrain.grid.width();
         if !self.before.rows.get(row).is_some_and(|copied| *copied) {
@@ -500,6 +510,7 @@ impl TerrainWrite<'_> {
     }
 
     /// Takes in what was written to a cell through slices.
+    #[inline]
     fn settle_cell(&mut self, cell: usize) {
         let row = cell / self.terrain.grid.width();
         if !self.before.rows.get(row).is_some_and(|copied| *copied) {
@@ -569,6 +580,7 @@ impl TerrainWrite<'_> {
     }
 
     /// Counts what a layer gained.
+    #[inline]
     fn count(&mut self, layer: Layer, gained: f64) {
         match layer {
             Layer::Bedrock | Layer::Soil | Layer::Suspended | Layer::Lava => {
@@ -579,6 +591,7 @@ impl TerrainWrite<'_> {
         }
     }
 
+    #[inline]
     fn mark(&mut self, group: LayerGroup, cell: usize) {
         let grid = &self.terrain.grid;
         let tiles = grid.tiles();
@@ -705,12 +718,14 @@ fn same_bits(a: &[f32], b: &[f32]) -> bool {
 }
 
 /// By how much a value with its low part became more.
+#[inline]
 fn gain(before: (f32, f32), after: (f32, f32)) -> f64 {
     (f64::from(after.0) - f64::from(before.0)) + (f64::from(after.1) - f64::from(before.1))
 }
 
 /// Heat of lava whose thickness changed: what comes is fresh, and what goes takes
 /// its share.
+#[inline]
 fn heat_after(heat: f32, before: f32, after: f32) -> f32 {
     let new = match after >= before {
         true => heat + (after - before),

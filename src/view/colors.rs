@@ -92,6 +92,7 @@ pub struct Variation {
 
 impl Variation {
     /// The variation at a horizontal place in metres.
+    #[inline]
     pub fn at(place: Vec2) -> Self {
         let noise = |size: f32| value_noise(place / size);
         Self {
@@ -125,12 +126,14 @@ pub struct GroundSample {
 }
 
 /// How dark water makes the ground that it wets, 0 to 1, by its depth in metres.
+#[inline]
 pub(super) fn wetness(depth: f32) -> f32 {
     ramp(depth, 0.0, 0.05)
 }
 
 /// How the ground around lies, from −1 on a crest to 1 in a gully, by how far it
 /// lies below the mean of the cells beside it, in cells.
+#[inline]
 pub(super) fn hollow(below: f32) -> f32 {
     let bent = 4.0 * below.clamp(-1e6, 1e6);
     bent / (1.0 + bent.abs())
@@ -172,6 +175,7 @@ impl PaletteUniform {
 
 impl Palette {
     /// The color of a vertex.
+    #[inline]
     pub fn color(&self, sample: &GroundSample, overlay: Overlay) -> LinearRgba {
         let base = self.ground(sample);
         match overlay {
@@ -182,6 +186,7 @@ impl Palette {
     }
 
     /// The measure that an overlay shows in full color, in its unit.
+    #[inline]
     pub fn range(&self, overlay: Overlay) -> f32 {
         match overlay {
             Overlay::None | Overlay::Change => self.overlay_range,
@@ -194,6 +199,7 @@ impl Palette {
     }
 
     /// The share of a land's relief above which snow lies: low hills have none.
+    #[inline]
     fn snow_line_of(&self, relief: f32) -> f32 {
         let least = self.snow_relief.max(1e-3);
         self.snow_line + ramp(relief, 1.5 * least, least)
@@ -236,6 +242,7 @@ impl Palette {
     }
 
     /// A measure of the water over gray land.
+    #[inline]
     fn measured(&self, base: LinearRgba, sample: &GroundSample, overlay: Overlay) -> LinearRgba {
         let range = self.range(overlay);
         let share = overlay.share(sample.measure, range);
@@ -243,6 +250,7 @@ impl Palette {
         gray(base).mix(&overlay.ramp(share), there)
     }
 
+    #[inline]
     fn change(&self, base: LinearRgba, sample: &GroundSample) -> LinearRgba {
         let gray = gray(base);
         // Square root: thin veils are seen as well.
@@ -258,11 +266,13 @@ impl Palette {
     }
 }
 
+#[inline]
 fn gray(color: LinearRgba) -> LinearRgba {
     let gray = color.luminance();
     LinearRgba::rgb(gray, gray, gray)
 }
 
+#[inline]
 fn shade(color: LinearRgba, factor: f32) -> LinearRgba {
     LinearRgba::rgb(
         color.red * factor,
@@ -272,17 +282,20 @@ fn shade(color: LinearRgba, factor: f32) -> LinearRgba {
 }
 
 /// How much of the sky lights a place: less in a gully than on a crest.
+#[inline]
 fn openness(hollow: f32) -> f32 {
     1.0 - hollow * if hollow > 0.0 { 0.32 } else { 0.16 }
 }
 
 /// 0 at `from`, 1 at `to` (which may be smaller), smooth between.
+#[inline]
 pub(super) fn ramp(value: f32, from: f32, to: f32) -> f32 {
     let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
 /// Smooth noise from 0 to 1 on a unit lattice.
+#[inline]
 fn value_noise(at: Vec2) -> f32 {
     let cell = at.floor();
     let t = at - cell;

@@ -74,12 +74,14 @@ impl Overlay {
     }
 
     /// Whether it changes when water does.
+    #[inline]
     pub fn shows_water(self) -> bool {
         !matches!(self, Overlay::None | Overlay::Change)
     }
 
     /// What it shows of a cell's water, in its [`unit`](Self::unit). Zero
     /// where it shows something else.
+    #[inline]
     pub fn measure(self, terrain: &Terrain, x: u32, y: u32) -> f32 {
         let cell = terrain.grid().index(x, y);
         match self {
@@ -103,6 +105,7 @@ impl Overlay {
     }
 
     /// The color of a share of the full range, 0 to 1. Equal steps look equal.
+    #[inline]
     pub fn ramp(self, share: f32) -> LinearRgba {
         let stops = self.stops();
         let at = share.clamp(0.0, 1.0) * (stops.len() - 1) as f32;
@@ -112,6 +115,7 @@ impl Overlay {
     }
 
     /// The ends of the [`ramp`](Self::ramp) and three steps between them.
+    #[inline]
     pub(crate) fn stops(self) -> [Srgba; 5] {
         let stops: [u32; 5] = match self {
             Overlay::None | Overlay::Change => [0x2b4fb5, 0x8fa3d1, 0xdcdcdc, 0xd98c7f, 0xb02a22],
@@ -128,6 +132,7 @@ impl Overlay {
     }
 
     /// Where on the [`ramp`](Self::ramp) a measure lies, `range` being its end.
+    #[inline]
     pub fn share(self, measure: f32, range: f32) -> f32 {
         let share = (measure / range.max(1e-6)).clamp(0.0, 1.0);
         if self == Overlay::River {

@@ -162,6 +162,7 @@ impl Steam {
 }
 
 /// A pseudo-random number from −1 to 1 for a puff and one of its properties.
+#[inline]
 fn random(number: u32, property: u32) -> f32 {
     let mut bits = number.wrapping_mul(0x9E37_79B9) ^ property.wrapping_mul(0x85EB_CA6B);
     bits = (bits ^ (bits >> 15)).wrapping_mul(0x2C1B_3C6D);

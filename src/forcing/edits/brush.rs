@@ -98,6 +98,7 @@ impl Brush {
     }
 
     /// Strength, 0 to 1, at an offset from the center. units: m
+    #[inline]
     pub fn weight(&self, away: Vec2) -> f32 {
         self.weight_within(away, self.radius)
     }
@@ -179,6 +180,7 @@ impl Footprint {
     }
 
     /// The columns that it may reach in a row; none beyond its rows.
+    #[inline]
     pub fn columns(&self, y: usize) -> Range<usize> {
         let row = y.checked_sub(self.rows.start);
         let span = row.and_then(|row| self.spans.get(row));
@@ -187,6 +189,7 @@ impl Footprint {
 
     /// Each row, and the columns that it may reach there. Two loops, not an
     /// iterator over cells, which takes several times as long.
+    #[inline]
     pub fn spans(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
         self.rows.clone().zip(self.spans.iter().cloned())
     }
@@ -211,6 +214,7 @@ impl Footprint {
     }
 
     /// How far along the line a cell lies, 0 to 1.
+    #[inline]
     pub fn along(&self, x: usize, y: usize) -> f32 {
         let line = self.to - self.from;
         let length = line.length_squared();
@@ -222,18 +226,21 @@ impl Footprint {
     }
 
     /// From the nearest point of the line to a cell. units: m
+    #[inline]
     pub fn away(&self, x: usize, y: usize) -> Vec2 {
         let nearest = self.from.lerp(self.to, self.along(x, y));
         (Vec2::new(x as f32, y as f32) - nearest) * self.cell_size
     }
 
     /// Strength at a cell, 0 to 1.
+    #[inline]
     pub fn weight(&self, x: usize, y: usize) -> f32 {
         let radius = self.radius * self.cell_size;
         self.brush.weight_within(self.away(x, y), radius)
     }
 
     /// Radius as it is used. units: m
+    #[inline]
     pub fn radius(&self) -> f32 {
         self.radius * self.cell_size
     }

@@ -88,6 +88,7 @@ impl Part {
         }
     }
 
+    #[inline]
     fn read(self, terrain: &Terrain, cell: usize) -> State {
         match self {
             Part::Ground => terrain.ground_parts(cell),
@@ -118,6 +119,7 @@ impl Part {
         }
     }
 
+    #[inline]
     fn write(self, terrain: &mut Terrain, cell: usize, state: State) {
         if self == Part::Hardness {
             terrain.hardness_mut()[cell] = state.0;
@@ -139,6 +141,7 @@ impl Part {
 
     /// The state that undoes a change: the old one if nothing else happened, else
     /// the present one less the difference.
+    #[inline]
     fn undone(self, now: State, [before, after]: Change) -> State {
         if before == after {
             return now;
@@ -151,6 +154,7 @@ impl Part {
     }
 
     /// The nearest state to the wanted one that is valid.
+    #[inline]
     fn clamped(self, (mut high, mut rest, mut third): State) -> State {
         let (lowest, highest) = match self {
             Part::Ground => (f32::NEG_INFINITY, f32::INFINITY),
@@ -169,6 +173,7 @@ impl Part {
     }
 
     /// What the land gains between two states. units: m
+    #[inline]
     fn gain(self, from: State, to: State) -> EditEffect {
         let high = f64::from(to.0) - f64::from(from.0);
         let sum = high + (f64::from(to.1) - f64::from(from.1));
@@ -412,6 +417,7 @@ fn in_hand(terrain: &Terrain) -> EditEffect {
 }
 
 /// `a + times·b`.
+#[inline]
 fn sum(a: EditEffect, b: EditEffect, times: f64) -> EditEffect {
     EditEffect {
         solids: a.solids + times * b.solids,
@@ -422,6 +428,7 @@ fn sum(a: EditEffect, b: EditEffect, times: f64) -> EditEffect {
 
 /// The cells of a tile that a brush may reach, row by row: the place of the first
 /// in the tile, and their indices in the grid.
+#[inline]
 fn rows_within<'a>(
     grid: &Grid,
     tile: usize,
@@ -442,6 +449,7 @@ fn rows_within<'a>(
 /// Merges a change with a later one. What the simulation, or another player, did
 /// between them is not part of the stroke: the first value moves with it. It may become
 /// negative by that, until it is restored.
+#[inline]
 fn merge(known: &mut Change, later: Change) {
     if known[0] == known[1] {
         // Not edited so far.
@@ -455,6 +463,7 @@ fn merge(known: &mut Change, later: Change) {
 }
 
 /// `before` moved by what lies between `from` and `to`.
+#[inline]
 fn shifted(before: State, from: State, to: State) -> State {
     let (mut high, mut rest) = (before.0, before.1);
     add_exactly(&mut high, &mut rest, (to.0 - from.0) + (to.1 - from.1));

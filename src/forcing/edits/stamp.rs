@@ -97,16 +97,19 @@ impl HeightStamp {
     }
 
     /// Values along x and y.
+    #[inline]
     pub fn size(&self) -> UVec2 {
         self.size
     }
 
     /// The values, row by row.
+    #[inline]
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
     /// The interpolated value at a position, where −1 and 1 are the borders of the map.
+    #[inline]
     pub fn at(&self, place: Vec2) -> f32 {
         let last = self.size - 1;
         let at = ((place * 0.5 + 0.5) * last.as_vec2()).clamp(Vec2::ZERO, last.as_vec2());

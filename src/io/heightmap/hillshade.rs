@@ -121,6 +121,7 @@ struct Field<'a> {
 
 impl Field<'_> {
     /// Light of sun and sky on a cell. `sky`: the share of the sky it sees.
+    #[inline]
     fn light(&self, x: usize, y: usize, sky: f32) -> Vec3 {
         let (left, right) = (x.saturating_sub(1), (x + 1).min(self.width - 1));
         let (up, down) = (y.saturating_sub(1), (y + 1).min(self.height - 1));
@@ -163,6 +164,7 @@ impl Field<'_> {
 }
 
 /// Mean of the values within `radius` of each place, cut at both ends.
+#[inline]
 fn running_mean(
     count: usize,
     radius: usize,
@@ -209,6 +211,7 @@ struct Tap {
 }
 
 impl Tap {
+    #[inline]
     fn gather(&self, pixel: impl Fn(usize) -> Vec3) -> Vec3 {
         let weights = self.weights.iter().enumerate();
         weights
@@ -236,6 +239,7 @@ fn taps(from: u32, to: u32) -> Vec<Tap> {
     (0..to).map(tap).collect()
 }
 
+#[inline]
 fn catmull_rom(x: f32) -> f32 {
     match x.abs() {
         x if x < 1.0 => (1.5 * x - 2.5) * x * x + 1.0,
@@ -264,6 +268,7 @@ fn encode(size: UVec2, pixels: &[Vec3]) -> Result<Vec<u8>, HeightmapError> {
 }
 
 /// A linear value as a byte of a PNG.
+#[inline]
 fn to_srgb(linear: f32) -> u8 {
     let linear = linear.clamp(0.0, 1.0);
     let encoded = if linear <= 0.003_130_8 {

@@ -88,6 +88,7 @@ fn first_channel(
     size: UVec2,
 ) -> Result<(Vec<f32>, Option<RangeInclusive<f64>>), HeightmapError> {
     /// Channels lie side by side, or the first alone was read.
+    #[inline]
     fn pick<T: Copy>(values: &[T], size: UVec2, number: impl Fn(T) -> f32) -> Vec<f32> {
         let channels = values.len() / (cells(size) as usize).max(1);
         let first = values.iter().step_by(channels.max(1));

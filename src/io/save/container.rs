@@ -193,6 +193,7 @@ pub(super) struct BodyWriter<W: Write> {
 }
 
 impl<W: Write> BodyWriter<W> {
+    #[inline]
     pub fn words(&mut self, count: usize, word: impl Fn(usize) -> u32) -> io::Result<()> {
         for first in (0..count).step_by(PIECE) {
             let piece = PIECE.min(count - first);
@@ -216,6 +217,7 @@ pub(super) struct CheckedWriter<W> {
 }
 
 impl<W: Write> Write for CheckedWriter<W> {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.checksum.add(&bytes[..written]);
@@ -237,6 +239,7 @@ struct Checksum {
 }
 
 impl Checksum {
+    #[inline]
     fn add(&mut self, mut bytes: &[u8]) {
         if !self.pending.is_empty() {
             let missing = (4 - self.pending.len()).min(bytes.len());
@@ -253,6 +256,7 @@ impl Checksum {
         self.pending.extend_from_slice(&bytes[whole..]);
     }
 
+    #[inline]
     fn add_words(&mut self, bytes: &[u8]) {
         let words = bytes.as_chunks::<4>().0.iter();
         self.hash.words(words.map(|word| u32::from_le_bytes(*word)));

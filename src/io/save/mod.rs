@@ -400,6 +400,7 @@ fn write_bytes<W: Write>(body: &mut BodyWriter<W>, bytes: &[u8]) -> io::Result<(
     })
 }
 
+#[inline]
 fn write_floats<W: Write>(body: &mut BodyWriter<W>, values: &[f32]) -> io::Result<()> {
     body.words(values.len(), |index| values[index].to_bits())
 }

@@ -48,11 +48,13 @@ impl ErosionBrush {
         }
     }
 
+    #[inline]
     pub fn reach(&self) -> usize {
         self.reach
     }
 
     /// Weight of the center: the largest share that one cell gets.
+    #[inline]
     pub fn peak(&self) -> f32 {
         self.weights[self.reach * self.pitch + self.reach]
     }
@@ -118,6 +120,7 @@ impl ErosionBrush {
 
     /// Cell by cell, each taking the part (0 to 1) of its share that `part` says
     /// for the cell and the share's size in units.
+    #[inline]
     pub fn stamp_each(
         &self,
         plane: &mut [i32],

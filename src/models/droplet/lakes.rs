@@ -145,6 +145,7 @@ impl Lakes {
 
     /// Where a drop at (x, y) that found no way down from this height goes on:
     /// down the way that the flood came, to the first lower ground.
+    #[inline]
     pub fn way_out(&self, x: usize, y: usize, height: f32) -> Option<Spill> {
         if self.level.is_empty() {
             return None;
@@ -287,6 +288,7 @@ impl Front {
         }
     }
 
+    #[inline]
     fn push(&mut self, level: f32, cell: usize) {
         let step = (((level - self.lowest) * self.per_metre) as usize).min(STEPS - 1);
         self.below[cell] = self.tops[step];
@@ -294,6 +296,7 @@ impl Front {
         self.step = self.step.min(step);
     }
 
+    #[inline]
     fn pop(&mut self) -> Option<usize> {
         while *self.tops.get(self.step)? == NONE {
             self.step += 1;

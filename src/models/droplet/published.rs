@@ -137,6 +137,7 @@ impl PublishedDroplets {
 /// Horizontal part of the source's weighted normal of an interior cell. On a
 /// gentle plane it is −0.5·scale·∇h: each axis has two facets of weight 0.15,
 /// and the four diagonal ones add 0.2.
+#[inline]
 pub(super) fn surface_normal(heights: &[f32], width: usize, cell: usize, scale: f32) -> Vec2 {
     const ROOT2: f32 = core::f32::consts::SQRT_2;
     let h = heights[cell];

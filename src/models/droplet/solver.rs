@@ -618,6 +618,7 @@ fn bands<'a, T>(
 }
 
 /// The cells of a tile's rows within a band of rows as high as a tile.
+#[inline]
 fn tile_spans(
     band_cells: usize,
     width: usize,
@@ -662,6 +663,7 @@ fn change_row(
 
 /// The starts of a batch. One in the half cell outside the outermost centers is
 /// moved in.
+#[inline]
 pub(crate) fn starts_of(drops: usize, start: impl Fn(usize) -> Vec2, grid: &Grid) -> Vec<Vec2> {
     let last = (grid.size() - 1).as_vec2() - 1e-3;
     let starts = (0..drops).map(|number| start(number).clamp(Vec2::ZERO, last));
@@ -692,6 +694,7 @@ fn sorted_by_place(starts: &[Vec2], grid: &Grid) -> Vec<Vec2> {
 }
 
 /// Two numbers from 0 to 1 that depend on the seed and the drop's number alone.
+#[inline]
 fn random_unit(seed: u64, number: u64) -> Vec2 {
     let mut random = Pcg32::new(seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15), number);
     let mut unit = || (random.next_u32() >> 8) as f32 / (1u32 << 24) as f32;

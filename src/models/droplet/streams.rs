@@ -89,11 +89,13 @@ impl Passed {
     }
 
     /// The bits of its numbers.
+    #[inline]
     pub fn to_words(self) -> [u32; 3] {
         [self.visits, self.momentum[0], self.momentum[1]].map(i32::cast_unsigned)
     }
 
     /// From the bits of its numbers, if they are small enough to go on counting.
+    #[inline]
     pub fn from_words(words: [u32; 3]) -> Option<Self> {
         let [visits, x, y] = words.map(u32::cast_signed);
         let room = |count: i32| count.unsigned_abs() <= 1 << 30;
@@ -127,11 +129,13 @@ impl StreamCell {
     }
 
     /// The bits of its numbers.
+    #[inline]
     pub fn to_words(self) -> [u32; 3] {
         [self.area, self.momentum.x, self.momentum.y].map(f32::to_bits)
     }
 
     /// From the bits of its numbers, if they are valid.
+    #[inline]
     pub fn from_words(words: [u32; 3]) -> Option<Self> {
         let [area, x, y] = words.map(f32::from_bits);
         let momentum = Vec2::new(x, y);

@@ -279,6 +279,7 @@ struct Drops {
 }
 
 impl Drops {
+    #[inline(always)]
     fn start(&mut self, lane: usize, start: Option<&Vec2>) -> bool {
         self.running[lane] = start.is_some();
         let start = start.copied().unwrap_or_default();
@@ -295,6 +296,7 @@ impl Drops {
     }
 
     /// Puts a drop that reached a lake beyond its sill.
+    #[inline(always)]
     fn flow_on(&mut self, lane: usize, spill: &Spill) {
         let place = match spill.way {
             Some(_) => spill.place,

@@ -58,6 +58,7 @@ impl Substep {
 
     /// Sub-steps in a second that a cell needs: its thickness, its temperature
     /// and how far its surface lies above the lowest around.
+    #[inline]
     fn substeps_per_second(&self, depth: f32, warmth: f32, drop: f32) -> f32 {
         let slope = drop * self.cells_per_metre;
         let held = self.hold / most(slope * depth, 1e-30);

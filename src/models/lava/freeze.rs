@@ -212,12 +212,14 @@ impl BandLayers<'_> {
 }
 
 /// The value of a two-float sum.
+#[inline]
 fn sum(high: f32, rest: f32) -> f64 {
     f64::from(high) + f64::from(rest)
 }
 
 /// Adds to a two-float sum, also where the change is as large as the sum: a
 /// whole cell freezes at once.
+#[inline]
 fn add((high, rest): (&mut f32, &mut f32), change: f64) {
     let total = sum(*high, *rest) + change;
     *high = total as f32;

@@ -98,6 +98,7 @@ pub(super) struct Turn {
 
 impl Turn {
     /// Sine of the angle, positive to the left; a half turn counts as a quarter.
+    #[inline]
     fn sine(&self) -> f64 {
         let size = (self.from.length_squared() * self.to.length_squared()).sqrt();
         if size < 1e-12 {

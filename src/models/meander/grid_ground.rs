@@ -194,12 +194,14 @@ impl GridGround {
     }
 
     /// Raises or lowers a cell by what someone else did to it. units: m
+    #[inline]
     pub(super) fn shift(&mut self, cell: usize, change: f64) {
         self.heights[cell] += change;
         self.soft[cell] = (self.soft[cell] + change.min(0.0)).max(0.0);
     }
 
     /// Sets how many times slower a cell is cut than soil.
+    #[inline]
     pub(super) fn harden(&mut self, cell: usize, hardness: f32) {
         if self.hardness.is_some() || hardness != 1.0 {
             let cells = self.heights.len();
@@ -213,37 +215,44 @@ impl GridGround {
     }
 
     /// Size in cells.
+    #[inline]
     pub fn size(&self) -> UVec2 {
         UVec2::new(self.width as u32, self.height as u32)
     }
 
     /// Side of a cell. units: m
+    #[inline]
     pub fn cell_size(&self) -> f64 {
         self.cell
     }
 
     /// Heights, row by row. units: m
+    #[inline]
     pub fn heights(&self) -> &[f64] {
         &self.heights
     }
 
     /// Thickness of deposits that have not hardened, part of the heights.
     /// units: m
+    #[inline]
     pub fn soft(&self) -> &[f64] {
         &self.soft
     }
 
     /// How many times slower each cell is cut than soil, if they differ.
+    #[inline]
     pub fn hardness(&self) -> Option<&[f32]> {
         self.hardness.as_deref()
     }
 
     /// Level of the floodplain. units: m
+    #[inline]
     pub fn plain(&self) -> &[f64] {
         &self.plain
     }
 
     /// Middle of a cell. units: m
+    #[inline]
     pub fn center(&self, cell: usize) -> DVec2 {
         let (column, row) = (cell % self.width, cell / self.width);
         let middle = self.middle();
@@ -251,16 +260,19 @@ impl GridGround {
     }
 
     /// Column and row of the origin.
+    #[inline]
     fn middle(&self) -> DVec2 {
         DVec2::new((self.width - 1) as f64, (self.height - 1) as f64) * 0.5
     }
 
+    #[inline]
     fn touch(&mut self, cell: usize) {
         let tile = cell / self.width / TILE * self.tiles_x + cell % self.width / TILE;
         self.waiting[tile].1 = true;
         self.changed[tile] = true;
     }
 
+    #[inline]
     fn lower(&mut self, cell: usize, depth: f64) {
         self.heights[cell] -= depth;
         self.soft[cell] = (self.soft[cell] - depth).max(0.0);
@@ -386,11 +398,13 @@ impl GridGround {
     }
 
     /// The cells of a tile.
+    #[inline]
     pub(super) fn tile_cells(&self, tile: usize) -> impl Iterator<Item = usize> + use<> {
         self.tile_rows(tile).flatten()
     }
 
     /// The cells of a tile, row by row.
+    #[inline]
     fn tile_rows(&self, tile: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let (x, y) = (tile % self.tiles_x * TILE, tile / self.tiles_x * TILE);
         let (x1, y1) = ((x + TILE).min(self.width), (y + TILE).min(self.height));
@@ -420,6 +434,7 @@ const RING: [(isize, isize); 8] = [
 ];
 
 impl Ground for GridGround {
+    #[inline]
     fn bounds(&self) -> (DVec2, DVec2) {
         let half = DVec2::new(self.width as f64, self.height as f64) * (0.5 * self.cell);
         (-half, half)
@@ -502,6 +517,7 @@ impl Ground for GridGround {
         (here + ahead.map_or(0.0, |(_, depth)| depth)) * (self.cell * self.cell)
     }
 
+    #[inline]
     fn take(&mut self, settings: &MeanderingRiver, cut: &Cut, volume: f64) {
         let depth = volume / (self.cell * self.cell);
         let (here, ahead) = match settings.rule {
@@ -523,6 +539,7 @@ impl Ground for GridGround {
         (level - self.heights[point]).max(0.0) * (self.cell * self.cell)
     }
 
+    #[inline]
     fn lay(&mut self, point: usize, volume: f64) {
         let depth = volume / (self.cell * self.cell);
         self.heights[point] += depth;
@@ -530,10 +547,12 @@ impl Ground for GridGround {
         self.touch(point);
     }
 
+    #[inline]
     fn excess(&self, point: usize, level: f64) -> f64 {
         (self.heights[point] - level).max(0.0) * (self.cell * self.cell)
     }
 
+    #[inline]
     fn dig(&mut self, point: usize, volume: f64) {
         self.lower(point, volume / (self.cell * self.cell));
     }
@@ -599,6 +618,7 @@ impl Ground for GridGround {
         }
     }
 
+    #[inline]
     fn holds(&self, at: DVec2) -> bool {
         let (min, max) = self.bounds();
         let there = at.cmpge(min).all() && at.cmple(max).all();

@@ -35,6 +35,7 @@ pub trait Ground: Send + Sync {
     fn bounds(&self) -> (DVec2, DVec2);
 
     /// Whether a position is on the ground; particles elsewhere are removed.
+    #[inline]
     fn holds(&self, at: DVec2) -> bool {
         let (min, max) = self.bounds();
         at.cmpge(min).all() && at.cmple(max).all()

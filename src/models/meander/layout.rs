@@ -51,6 +51,7 @@ impl Layout {
     }
 
     /// The terrain's cell of one in the box.
+    #[inline]
     pub fn index(&self, cell: usize) -> usize {
         index(&self.grid, self.first, self.size, cell)
     }
@@ -124,6 +125,7 @@ pub(super) fn cells_around(
 }
 
 /// The terrain's cell of one in a box.
+#[inline]
 pub(super) fn index(grid: &Grid, first: UVec2, size: UVec2, cell: usize) -> usize {
     let (x, y) = (cell as u32 % size.x, cell as u32 / size.x);
     grid.index(first.x + x, first.y + y)

@@ -22,6 +22,7 @@ pub struct Tally {
 }
 
 impl Tally {
+    #[inline]
     pub(super) fn count_cut(&mut self, volume: f64, outer: Option<bool>) {
         self.cut += volume;
         match outer {
@@ -117,6 +118,7 @@ impl<'a, G: Ground> Courses<'a, G> {
 
 /// The place of a straight line that is nearest to another place, and its share
 /// of the way along the line.
+#[inline]
 pub(super) fn foot(from: DVec2, to: DVec2, at: DVec2) -> (DVec2, f64) {
     let way = to - from;
     let share = (at - from).dot(way) / way.length_squared().max(1e-12);
@@ -174,6 +176,7 @@ impl Net {
     }
 
     /// All particles that may be within a link of here, with their places.
+    #[inline]
     fn near(&self, at: DVec2) -> impl Iterator<Item = (usize, DVec2)> {
         let runs = self.cells.around(at).into_iter();
         let near = runs.flat_map(|run| &self.sorted[run]);

@@ -473,6 +473,7 @@ impl MeanderingRiver {
     }
 
     /// Height of the banks of a channel. units: m
+    #[inline]
     pub(super) fn bank(&self) -> f64 {
         f64::from(self.depth.min(self.radius / 3.0))
     }

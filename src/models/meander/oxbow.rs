@@ -69,6 +69,7 @@ impl OxbowLake {
 
     /// Whether a place is within its reach. Where the ground there is lower
     /// than its level, it is under water.
+    #[inline]
     pub fn holds(&self, at: DVec2) -> bool {
         distance(&self.line, at) <= self.reach
     }
@@ -164,6 +165,7 @@ impl OxbowLake {
 }
 
 /// Distance of a place from a line of places. units: m
+#[inline]
 fn distance(line: &[DVec2], at: DVec2) -> f64 {
     let first = line
         .first()
@@ -173,6 +175,7 @@ fn distance(line: &[DVec2], at: DVec2) -> f64 {
 }
 
 /// Distance of a place from the nearest of some places. units: m
+#[inline]
 pub(super) fn away(places: &[DVec2], at: DVec2) -> f64 {
     let squares = places.iter().map(|own| own.distance_squared(at));
     squares.fold(f64::INFINITY, f64::min).sqrt()
@@ -255,6 +258,7 @@ impl Plug {
 }
 
 /// Room at a point of a plug whose crest is twice as long. units: m³
+#[inline]
 fn room_at(ground: &impl Ground, (point, off): (usize, f64), half: f64) -> f64 {
     let level = ground.floodplain(point) - PLUG_SLOPE * (off - half).max(0.0);
     whole(ground.room(point, level))

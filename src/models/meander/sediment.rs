@@ -105,6 +105,7 @@ impl Sediment {
     }
 
     /// A new particle in the water.
+    #[inline]
     pub fn add(&mut self, position: DVec2, volume: f64, felt: &Felt) {
         self.particles.push(SedimentParticle {
             position,

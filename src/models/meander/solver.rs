@@ -110,6 +110,7 @@ impl<G: Ground> RiverSolver<G> {
     }
 
     /// The settings it works by.
+    #[inline]
     pub fn settings(&self) -> &MeanderingRiver {
         &self.settings
     }
@@ -133,6 +134,7 @@ impl<G: Ground> RiverSolver<G> {
     }
 
     /// The ground it runs on.
+    #[inline]
     pub fn ground(&self) -> &G {
         &self.ground
     }
@@ -147,6 +149,7 @@ impl<G: Ground> RiverSolver<G> {
     }
 
     /// The water, in no particular order.
+    #[inline]
     pub fn water(&self) -> &[WaterParticle] {
         &self.water.particles
     }
@@ -408,6 +411,7 @@ impl<G: Ground> RiverSolver<G> {
     }
 
     /// Level below which the bed does not sink. units: m
+    #[inline]
     pub(super) fn bed_at(&self, point: usize, at: DVec2) -> f64 {
         bed_at(&self.settings, &self.grade, &self.ground, point, at)
     }
@@ -489,6 +493,7 @@ impl<G: Ground> RiverSolver<G> {
 }
 
 /// The river's grade, or an even depth below the floodplain away from its course.
+#[inline]
 pub(super) fn bed_at(
     settings: &MeanderingRiver,
     grade: &Grade,
@@ -502,6 +507,7 @@ pub(super) fn bed_at(
 
 impl MeanderingRiver {
     /// How much of a bend a curve is: −1 (right) to 1 (left).
+    #[inline]
     pub(super) fn bend(&self, curve: f64) -> f64 {
         let (start, full) = (f64::from(self.curve_start), f64::from(self.curve_full));
         let size = ((curve.abs() - start) / (full - start)).clamp(0.0, 1.0);

@@ -55,6 +55,7 @@ impl RiverSink {
         in_range(M, "half_size", self.half_size.length() as f32, 0.0..=1e9)
     }
 
+    #[inline]
     pub(super) fn holds(&self, at: DVec2) -> bool {
         let away = (at - self.position).abs();
         away.x <= self.half_size.x && away.y <= self.half_size.y

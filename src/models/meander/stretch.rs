@@ -473,6 +473,7 @@ impl TerrainRiver {
     }
 
     /// The terrain's cell of one in the box.
+    #[inline]
     fn index(&self, cell: usize) -> usize {
         index(&self.grid, self.first, self.size, cell)
     }
@@ -736,6 +737,7 @@ impl TerrainRiver {
     }
 }
 
+#[inline]
 fn tile_of(grid: &Grid, cell: usize) -> usize {
     let (x, y) = (cell % grid.width(), cell / grid.width());
     let tile = TILE as usize;
@@ -743,6 +745,7 @@ fn tile_of(grid: &Grid, cell: usize) -> usize {
 }
 
 /// Both parts of bedrock, and soil. units: m
+#[inline]
 fn exact_ground(terrain: &Terrain, cell: usize) -> f64 {
     let (bedrock, rest, soil) = terrain.ground_parts(cell);
     f64::from(bedrock) + f64::from(rest) + f64::from(soil)
@@ -750,6 +753,7 @@ fn exact_ground(terrain: &Terrain, cell: usize) -> f64 {
 
 /// How many times slower than soil a cell is cut. As with the other models,
 /// hardness is the rock's.
+#[inline]
 fn hardness(terrain: &Terrain, cell: usize) -> f32 {
     match terrain.hardness() {
         Some(hardness) if terrain.soil()[cell] <= 0.0 => {

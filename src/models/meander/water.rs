@@ -81,6 +81,7 @@ struct Sums {
 }
 
 impl Sums {
+    #[inline]
     fn felt(&self, lane: usize) -> Option<Felt> {
         let pair = |of: &[[f64; LANES]; 2]| DVec2::new(of[0][lane], of[1][lane]);
         let felt = Felt {
@@ -156,6 +157,7 @@ impl Water {
     }
 
     /// What a place feels of the water.
+    #[inline]
     pub fn felt(&self, kernels: &Kernels, at: DVec2) -> Option<Felt> {
         self.near(kernels, at).map(|(felt, _)| felt)
     }

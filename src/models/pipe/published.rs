@@ -483,6 +483,7 @@ impl PublishedState {
 
 /// The cells on both sides of a position and how far it lies beyond the first.
 /// A position beyond the border counts as on it.
+#[inline]
 fn between(position: f64, cells: usize) -> (usize, usize, f32) {
     let last = cells - 1;
     let position = position.clamp(0.0, last as f64);
@@ -491,11 +492,13 @@ fn between(position: f64, cells: usize) -> (usize, usize, f32) {
 }
 
 /// By how much one two-float sum is larger than another, exactly.
+#[inline]
 fn difference(new: (f32, f32), old: (f32, f32)) -> f64 {
     (f64::from(new.0) - f64::from(old.0)) + (f64::from(new.1) - f64::from(old.1))
 }
 
 /// Sets water that rounding made negative to zero.
+#[inline]
 fn clamp_to_zero(water: &mut f32, rest: &mut f32) {
     if *water <= 0.0 {
         (*water, *rest) = (0.0, 0.0);

@@ -191,6 +191,7 @@ struct Push {
 }
 
 impl Push {
+    #[inline(always)]
     fn new(step: &Step) -> Self {
         Self {
             push: step.push,

@@ -42,11 +42,13 @@ pub(super) mod wet {
     pub const BEFORE: u8 = 32;
 
     /// What is left of a tile's state when a sub-step begins.
+    #[inline(always)]
     pub fn before(state: u8) -> u8 {
         if state & ANY != 0 { BEFORE } else { 0 }
     }
 
     /// The state that one wet row gives its tile.
+    #[inline(always)]
     pub fn row(water: &[f32], northmost: bool, southmost: bool) -> u8 {
         let side = |there: bool, bit: u8| if there { bit } else { 0 };
         let edge = |depth: Option<&f32>| depth.is_some_and(|&depth| depth > super::FILM);
@@ -114,6 +116,7 @@ impl Report {
     }
 
     /// A face on the border: `given` is positive where water goes out.
+    #[inline(always)]
     fn cross_border(&mut self, given: f32, carried: f32, per_length: f32) {
         let given = f64::from(given) * f64::from(per_length);
         self.water_out += given.max(0.0);
@@ -163,6 +166,7 @@ impl Scratch {
 
 /// Levels beyond the border of a cell, from the cell and its inner neighbor:
 /// the ground goes on as it does at the edge.
+#[inline(always)]
 pub(super) fn beyond(
     border: Border,
     datum: f32,
@@ -185,6 +189,7 @@ pub(super) fn beyond(
 }
 
 /// Keeps a discharge that a border allows; `outward` is +1 or −1.
+#[inline(always)]
 fn allowed(border: Border, discharge: f32, outward: f32) -> f32 {
     match border {
         Border::Wall => 0.0,
@@ -201,6 +206,7 @@ pub(super) fn sweep(mut band: Band, step: &Step, scratch: &mut Scratch) {
 }
 
 /// The newest of two rolling rows, and the one before it.
+#[inline(always)]
 fn roll<'r>(ring: &'r mut [&mut [f32]; 2], newest: usize) -> (&'r mut [f32], &'r [f32]) {
     let [even, odd] = ring;
     match newest % 2 {
@@ -210,6 +216,7 @@ fn roll<'r>(ring: &'r mut [&mut [f32]; 2], newest: usize) -> (&'r mut [f32], &'r
 }
 
 /// The newest of three rolling rows, and the two before it, the nearer one first.
+#[inline(always)]
 fn roll_three<'r>(ring: &'r mut [&mut [f32]; 3], newest: usize) -> (&'r mut [f32], [&'r [f32]; 2]) {
     let [a, b, c] = ring;
     match newest % 3 {

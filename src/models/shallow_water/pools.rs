@@ -123,6 +123,7 @@ impl Pools {
 }
 
 /// The first run of a pool, with a shorter way to it next time.
+#[inline]
 fn find(parents: &mut [u32], mut number: u32) -> u32 {
     while parents[number as usize] != number {
         let parent = parents[number as usize];

@@ -433,11 +433,13 @@ impl Sheet {
     }
 }
 
+#[inline(always)]
 pub(super) fn is_wall(border: Border) -> bool {
     matches!(border, Border::Wall)
 }
 
 /// The border that the faces north of row `y` lie on, if any.
+#[inline(always)]
 pub(super) fn border_at(y: usize, height: usize, borders: &Borders) -> Option<Border> {
     match y {
         0 => Some(borders.north),

@@ -452,6 +452,7 @@ fn ground_row([bedrock, rest, soil]: [&[f32]; 3], datum: f32, ground: &mut [f32]
 
 /// Level and depth beyond the border of an edge cell: the ground goes on as it
 /// does there. `inner` is the ground of the next cell inwards.
+#[inline]
 fn beyond(border: Border, [level, depth]: [f32; 2], inner: f32, datum: f32) -> [f32; 2] {
     let ground = level - depth;
     let outer = ground + (ground - inner);

@@ -56,6 +56,7 @@ impl WindingChannel {
 
     /// Where the channel's center line crosses the row at `y` metres: its x, and how far x changes
     /// per metre of y.
+    #[inline]
     fn course(&self, y: f64) -> (f64, f64) {
         let waves = y / self.meander_wavelength;
         let angle = TAU * (waves - waves.floor());

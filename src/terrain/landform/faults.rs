@@ -120,6 +120,7 @@ impl Landform for Faults {
 
 /// Independent values in ±1 on the whole numbers, joined smoothly: sampled at one value per grain
 /// it is white, sampled finer it has no steps.
+#[inline]
 fn white_noise(point: DVec2, seed: u64) -> f64 {
     let corner = point.floor();
     let (x, y) = (

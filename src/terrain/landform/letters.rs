@@ -150,6 +150,7 @@ impl Landform for Letters {
 }
 
 /// The squared distance from a point to the stroke from `a` to `b`.
+#[inline]
 fn distance_squared(point: DVec2, a: DVec2, b: DVec2) -> f64 {
     let (stroke, from) = (b - a, point - a);
     let length_squared = stroke.length_squared().max(f64::MIN_POSITIVE);

@@ -177,6 +177,7 @@ macro_rules! builders {
 use builders;
 
 /// Rises from 0 to 1 as `t` goes from 0 to 1, level at both ends.
+#[inline]
 fn smoothstep(t: f64) -> f64 {
     let t = t.clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)

@@ -25,11 +25,13 @@ impl Dice {
     }
 
     /// A number in 0..1.
+    #[inline]
     pub(super) fn unit(&mut self) -> f64 {
         f64::from(self.0.next_u32()) / 4_294_967_296.0
     }
 
     /// A unit vector in any direction.
+    #[inline]
     pub(super) fn direction(&mut self) -> DVec2 {
         let angle = self.unit() * core::f64::consts::TAU;
         DVec2::new(libm::cos(angle), libm::sin(angle))
@@ -37,6 +39,7 @@ impl Dice {
 }
 
 /// Scrambles all bits (the finalizer of `SplitMix64`).
+#[inline]
 pub(super) fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -72,6 +75,7 @@ impl Basis {
         }
     }
 
+    #[inline]
     pub(super) fn at(&self, point: DVec2) -> f64 {
         let cut: [f64; 3] = core::array::from_fn(|i| {
             fold(self.origin[i] + point.x * self.along_x[i] + point.y * self.along_y[i])
@@ -82,6 +86,7 @@ impl Basis {
 
 /// Brings a coordinate into the range where `noise` can turn it into an integer, which would
 /// panic otherwise. `noise` repeats after 256 cells, so this changes nothing else.
+#[inline]
 fn fold(coordinate: f64) -> f64 {
     if coordinate.abs() < 1e6 {
         return coordinate;
@@ -120,11 +125,13 @@ impl Stack {
     }
 
     /// Plain sum, mostly within ±0.7.
+    #[inline]
     pub(super) fn fbm(&self, point: DVec2) -> f64 {
         self.layers.iter().map(|(n, a)| a * n.at(point)).sum()
     }
 
     /// Sum of folded noise: round hills that meet in sharp valleys.
+    #[inline]
     pub(super) fn billow(&self, point: DVec2) -> f64 {
         self.layers.iter().map(|(n, a)| a * n.at(point).abs()).sum()
     }
@@ -132,6 +139,7 @@ impl Stack {
     /// Ridged multifractal: sharp crests where the noise changes sign. An octave adds its detail
     /// only near the crests of the octaves before it, so that valleys stay smooth and spurs
     /// branch off the main crests.
+    #[inline]
     pub(super) fn ridged(&self, point: DVec2) -> f64 {
         // Where one octave alone changes sign is a smooth curve, and such crests look like dunes.
         // With a share of the finer octaves mixed in they wander as real crests do.
@@ -153,6 +161,7 @@ impl Stack {
 }
 
 /// Limits a number to ±1, smoothly: a hard limit would show as a crease around level ground.
+#[inline]
 pub(super) fn soft_limit(value: f64) -> f64 {
     value / (1.0 + value * value).sqrt()
 }

@@ -70,6 +70,7 @@ impl Valley {
     }
 
     /// How much of a flank's height is reached so far beyond the floor, 0 to 1.
+    #[inline]
     fn flank(&self, beyond: f64) -> f64 {
         let share = (beyond / self.flank_width).clamp(0.0, 1.0);
         0.5 * (1.0 - libm::cos(PI * share))

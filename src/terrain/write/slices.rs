@@ -16,6 +16,7 @@ impl<'a> LayerSlice<'a> {
     ///
     /// # Errors
     /// When the layer was not declared.
+    #[inline]
     pub fn write(self) -> Result<&'a mut [f32], TerrainError> {
         match self.is_declared {
             true => Ok(self.values),
@@ -24,6 +25,7 @@ impl<'a> LayerSlice<'a> {
     }
 
     /// The values, for as long as the access lasts.
+    #[inline]
     pub fn read(self) -> &'a [f32] {
         self.values
     }
@@ -32,6 +34,7 @@ impl<'a> LayerSlice<'a> {
 impl Deref for LayerSlice<'_> {
     type Target = [f32];
 
+    #[inline]
     fn deref(&self) -> &[f32] {
         self.values
     }

@@ -67,6 +67,7 @@ impl Viewpoint {
         lens && self.position.is_finite()
     }
 
+    #[inline]
     fn distance(&self, chunk: &ChunkBox) -> f32 {
         match self.lens {
             Lens::Perspective(lens) => {
@@ -106,11 +107,13 @@ pub(in crate::view) struct ChunkBox {
 
 impl ChunkBox {
     /// Vertices of the ground at a level.
+    #[inline]
     pub fn vertices(&self, level: u8) -> u32 {
         (quads_at(self.quads.x, level) + 1) * (quads_at(self.quads.y, level) + 1)
     }
 
     /// Triangles at a level, at most.
+    #[inline]
     fn triangles(&self, level: u8) -> u64 {
         let quads = quads_at(self.quads.x, level) * quads_at(self.quads.y, level);
         2 * u64::from(quads) * u64::from(self.layers.count_ones())

@@ -74,6 +74,7 @@ impl Levels {
     }
 
     /// The level that a chunk is drawn at.
+    #[inline]
     pub fn level(&self, number: usize) -> Option<u8> {
         self.drawn.get(number).copied()
     }
@@ -182,6 +183,7 @@ impl Levels {
     }
 
     /// A chunk and those around it.
+    #[inline]
     fn around(&self, number: usize) -> impl Iterator<Item = usize> + Clone + use<> {
         let chunks = self.chunks;
         let at = UVec2::new(number as u32 % chunks.x, number as u32 / chunks.x);

@@ -104,12 +104,14 @@ impl ChunkDetail {
     }
 
     /// The level of the chunk itself.
+    #[inline]
     pub fn level(&self) -> u8 {
         self.own
     }
 }
 
 /// Quads that one side of `quads` cells is drawn by at a level.
+#[inline]
 fn quads_at(quads: u32, level: u8) -> u32 {
     quads.div_ceil(1 << level)
 }

@@ -45,6 +45,7 @@ impl VertexGrid {
 
     /// Calls `visit` with the place of each vertex, counted in cells from the
     /// chunk's first, and the level by whose rule it is computed.
+    #[inline]
     pub fn each_vertex(&self, mut visit: impl FnMut(UVec2, u8)) {
         for (j, &y) in self.rows.iter().enumerate() {
             for (i, &x) in self.columns.iter().enumerate() {
@@ -56,6 +57,7 @@ impl VertexGrid {
     }
 
     /// The level of a vertex; none if a coarser neighbor leaves it out.
+    #[inline]
     fn level(&self, i: usize, j: usize) -> Option<u8> {
         let (right, bottom) = (self.columns.len() - 1, self.rows.len() - 1);
         let (on_x, on_y) = (i == 0 || i == right, j == 0 || j == bottom);
@@ -156,6 +158,7 @@ impl VertexGrid {
 /// Fills the strip between two lines of vertices with triangles, the shorter
 /// diagonal first. They face up if the lines run along +Z and `to` lies east of
 /// `from`, and down if they run along +X and `to` lies south.
+#[inline]
 fn bridge(from: &[EdgeVertex], to: &[EdgeVertex], mut put: impl FnMut([u16; 3])) {
     let (mut i, mut j) = (0, 0);
     while i + 1 < from.len() || j + 1 < to.len() {

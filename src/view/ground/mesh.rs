@@ -48,6 +48,7 @@ impl Baseline {
     }
 
     /// Ground of a cell. It may be another land's: nothing was there then.
+    #[inline]
     pub(in crate::view) fn ground_of(&self, cell: usize) -> f32 {
         self.ground.get(cell).copied().unwrap_or_default()
     }
@@ -92,11 +93,13 @@ impl Baseline {
 /// Lowest and highest of no values.
 const NO_RANGE: (f32, f32) = (f32::INFINITY, f32::NEG_INFINITY);
 
+#[inline]
 fn wider(a: (f32, f32), b: (f32, f32)) -> (f32, f32) {
     (a.0.min(b.0), a.1.max(b.1))
 }
 
 /// Lowest and highest value, eight at a time.
+#[inline]
 fn range_of(values: &[f32]) -> (f32, f32) {
     let (mut low, mut high) = ([NO_RANGE.0; 8], [NO_RANGE.1; 8]);
     let (lots, rest) = values.as_chunks::<8>();
@@ -129,6 +132,7 @@ const FNV_OFFSET: u64 = 0xCBF2_9CE4_8422_2325;
 const FNV_PRIME: u64 = 0x100_0000_01B3;
 
 /// The hash with another vertex below this depth of water.
+#[inline]
 fn hash_wetness(hash: u64, depth: f32) -> u64 {
     let level = (wetness(depth) * 8.0) as u64;
     (hash ^ level).wrapping_mul(FNV_PRIME)
@@ -148,6 +152,7 @@ struct Point {
 
 impl Point {
     /// The vertex in a cell, of a land that ends with cell `end`.
+    #[inline]
     fn new(cells: &impl Cells, at: UVec2, end: UVec2, cell_size: f32) -> Self {
         // By the same rule as `Terrain::slope`, at every level: nothing changes
         // its light when the vertices around it come and go.
@@ -262,6 +267,7 @@ impl GroundChunkCopy {
     }
 
     /// Calls `visit` with the place of each vertex in the chunk, and what is there.
+    #[inline]
     fn each_point(&self, mut visit: impl FnMut(UVec2, Point)) {
         let (end, l) = (self.grid.size() - 1, self.grid.cell_size());
         let mut points = self.points.iter();
@@ -290,6 +296,7 @@ impl GroundChunkCopy {
 
     /// The variation of a place in the chunk. At full resolution it is kept:
     /// whatever is near is built again and again.
+    #[inline]
     fn variation(&self) -> impl Fn(UVec2) -> Variation + '_ {
         let at =
             |place: UVec2| Variation::at((self.first + place).as_vec2() * self.grid.cell_size());

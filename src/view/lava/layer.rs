@@ -20,6 +20,7 @@ pub(in crate::view) struct Lava;
 impl Liquid for Lava {
     const GPU_WRITES_VERTICES: bool = false;
 
+    #[inline]
     fn is_present(terrain: &Terrain) -> bool {
         terrain.lava().is_some()
     }
@@ -34,19 +35,23 @@ impl Liquid for Lava {
         }
     }
 
+    #[inline]
     fn depth(terrain: &Terrain, x: u32, y: u32) -> f32 {
         let depths = terrain.lava();
         depths.map_or(0.0, |depths| depths[terrain.grid().index(x, y)])
     }
 
+    #[inline]
     fn loads(terrain: &Terrain) -> Option<&[f32]> {
         terrain.lava_heat()
     }
 
+    #[inline]
     fn velocity(terrain: &Terrain, x: u32, y: u32) -> Vec2 {
         velocity(terrain, x, y)
     }
 
+    #[inline]
     fn is_moving(_: &Terrain) -> bool {
         true
     }

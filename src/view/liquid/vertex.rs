@@ -67,11 +67,13 @@ struct Wet {
 }
 
 impl Wet {
+    #[inline]
     fn mean(&self, sum: f32) -> f32 {
         sum / self.count.max(1.0)
     }
 
     /// How much the water runs, 0 to 1.
+    #[inline]
     fn runs(&self) -> f32 {
         ramp(self.mean(self.velocity.length()), RUNNING.0, RUNNING.1)
     }
@@ -98,6 +100,7 @@ impl Rule {
     }
 
     /// Visits the wet cells of a square around a cell, `step` apart.
+    #[inline]
     fn each_wet(
         &self,
         cells: &impl Cells,
@@ -122,6 +125,7 @@ impl Rule {
         }
     }
 
+    #[inline]
     fn wet(&self, cells: &impl Cells, at: UVec2, square: (u32, u32)) -> Wet {
         let mut wet = Wet::default();
         self.each_wet(cells, at, square, |x, y, depth| {
@@ -138,6 +142,7 @@ impl Rule {
 
     /// The level that water has in a cell, or would have if that of the
     /// vertices around it went on; NaN far from water.
+    #[inline]
     fn level(&self, cells: &impl Cells, at: UVec2) -> f32 {
         let depth = cells.depth(at.x, at.y);
         if depth > 0.0 {
@@ -198,6 +203,7 @@ impl Rule {
     /// A stream that runs between coarse vertices would be drawn in dashes or
     /// not at all. It is spread over the vertices beside it instead, as thinly
     /// as its water allows: so it pales with the distance as it should.
+    #[inline]
     fn stream(&self, cells: &impl Cells, at: UVec2, ground: f32) -> Option<Vertex> {
         if self.stream == 0 {
             return None;
@@ -217,6 +223,7 @@ impl Rule {
     }
 
     /// Upward normal of the surface; land around is as level as the water.
+    #[inline]
     fn normal(&self, cells: &impl Cells, at: UVec2, own: f32) -> Vec3 {
         if own.is_nan() {
             return Vec3::Y;

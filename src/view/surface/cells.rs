@@ -48,12 +48,14 @@ impl<'a, Q: Liquid> LiveCells<'a, Q> {
         Self { before, ..self }
     }
 
+    #[inline]
     fn visible(&self, depth: f32) -> f32 {
         if depth > self.min_depth { depth } else { 0.0 }
     }
 }
 
 impl<Q: Liquid> Cells for LiveCells<'_, Q> {
+    #[inline]
     fn ground(&self, x: u32, y: u32) -> f32 {
         let cell = self.terrain.grid().index(x, y);
         match self.before {
@@ -62,14 +64,17 @@ impl<Q: Liquid> Cells for LiveCells<'_, Q> {
         }
     }
 
+    #[inline]
     fn soil(&self, x: u32, y: u32) -> f32 {
         self.terrain.soil()[self.terrain.grid().index(x, y)]
     }
 
+    #[inline]
     fn depth(&self, x: u32, y: u32) -> f32 {
         self.visible(Q::depth(self.terrain, x, y))
     }
 
+    #[inline]
     fn share(&self, x: u32, y: u32) -> f32 {
         match self.depth(x, y) {
             depth if depth > 0.0 => {
@@ -80,6 +85,7 @@ impl<Q: Liquid> Cells for LiveCells<'_, Q> {
         }
     }
 
+    #[inline]
     fn velocity(&self, x: u32, y: u32) -> Vec2 {
         match self.depth(x, y) > 0.0 {
             true => Q::velocity(self.terrain, x, y),
@@ -188,6 +194,7 @@ impl CopiedCells {
     }
 
     /// What a plane holds of a cell; nothing if it was not copied.
+    #[inline]
     fn get<T: Copy + Default>(&self, plane: &[T], x: u32, y: u32) -> T {
         let cell = (y - self.first.y) * self.width + (x - self.first.x);
         plane.get(cell as usize).copied().unwrap_or_default()
@@ -195,22 +202,27 @@ impl CopiedCells {
 }
 
 impl Cells for CopiedCells {
+    #[inline]
     fn ground(&self, x: u32, y: u32) -> f32 {
         self.get(&self.ground, x, y)
     }
 
+    #[inline]
     fn soil(&self, x: u32, y: u32) -> f32 {
         self.get(&self.soil, x, y)
     }
 
+    #[inline]
     fn depth(&self, x: u32, y: u32) -> f32 {
         self.get(&self.depth, x, y)
     }
 
+    #[inline]
     fn share(&self, x: u32, y: u32) -> f32 {
         self.get(&self.share, x, y)
     }
 
+    #[inline]
     fn velocity(&self, x: u32, y: u32) -> Vec2 {
         self.get(&self.velocity, x, y)
     }

@@ -9,6 +9,7 @@ pub(in crate::view) struct ChunkSet {
 }
 
 impl ChunkSet {
+    #[inline]
     pub fn insert(&mut self, number: usize) {
         let word = number / 64;
         if word >= self.words.len() {
@@ -17,11 +18,13 @@ impl ChunkSet {
         self.words[word] |= 1 << (number % 64);
     }
 
+    #[inline]
     pub fn contains(&self, number: usize) -> bool {
         let word = self.words.get(number / 64);
         word.is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
     }
@@ -52,6 +55,7 @@ impl ChunkSet {
     }
 
     /// The chunks, by rising number.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         let words = (0..).step_by(64).zip(&self.words);
         words.flat_map(|(first, word)| bits(*word).map(move |bit| first + bit))
@@ -67,6 +71,7 @@ impl Extend<usize> for ChunkSet {
 }
 
 /// The bits that are set, by rising number.
+#[inline]
 fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {
         let bit = word.trailing_zeros() as usize;

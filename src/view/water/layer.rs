@@ -20,6 +20,7 @@ pub(in crate::view) struct Water;
 impl Liquid for Water {
     const GPU_WRITES_VERTICES: bool = true;
 
+    #[inline]
     fn is_present(_: &Terrain) -> bool {
         true
     }
@@ -28,18 +29,22 @@ impl Liquid for Water {
         terrain.water_depths(columns, y)
     }
 
+    #[inline]
     fn depth(terrain: &Terrain, x: u32, y: u32) -> f32 {
         terrain.water_depth(x, y)
     }
 
+    #[inline]
     fn loads(terrain: &Terrain) -> Option<&[f32]> {
         Some(terrain.suspended())
     }
 
+    #[inline]
     fn velocity(terrain: &Terrain, x: u32, y: u32) -> Vec2 {
         terrain.velocity(x, y)
     }
 
+    #[inline]
     fn is_moving(terrain: &Terrain) -> bool {
         terrain.flow().is_some() || terrain.has_streams()
     }

@@ -107,6 +107,7 @@ impl WaterView {
     /// The color of water seen from above and how much of the ground it
     /// hides, by its depth in metres and its share of sediment. The material
     /// paints the same, and adds light, ripples and foam.
+    #[inline]
     pub fn color(&self, depth: f32, share: f32) -> LinearRgba {
         if depth <= self.min_depth {
             return LinearRgba::NONE;

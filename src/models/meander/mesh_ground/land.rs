@@ -27,23 +27,27 @@ impl Land {
     }
 
     /// Column and row of a place, both with a fraction.
+    #[inline]
     fn place(&self, at: DVec2) -> DVec2 {
         let last = DVec2::new((self.columns - 1) as f64, (self.rows - 1) as f64);
         (at / self.cell + last * 0.5).clamp(DVec2::ZERO, last)
     }
 
     /// Level of the floodplain. units: m
+    #[inline]
     pub fn plain(&self, at: DVec2) -> f64 {
         self.mean(&self.plain, at)
     }
 
     /// Sets what does not move with a point to what lies below it.
+    #[inline]
     pub fn measure(&self, point: &mut Point) {
         point.plain = self.plain(point.at);
         point.hardness = self.hardness(point.at);
     }
 
     /// The value of a plane between cells.
+    #[inline]
     pub fn mean(&self, plane: &[f64], at: DVec2) -> f64 {
         let place = self.place(at);
         let (low, part) = (place.floor(), place - place.floor());
@@ -57,6 +61,7 @@ impl Land {
     }
 
     /// Hardness of the nearest cell.
+    #[inline]
     pub fn hardness(&self, at: DVec2) -> f64 {
         self.hardness.as_ref().map_or(1.0, |hardness| {
             let place = (self.place(at) + 0.5).floor();

@@ -90,6 +90,7 @@ impl Buckets {
     }
 
     /// Records that water is within `reach` of a place, and which way it runs.
+    #[inline]
     pub fn wet(&mut self, at: DVec2, reach: f64, velocity: DVec2) {
         let ((x0, y0), (x1, y1)) = (self.place(at - reach), self.place(at + reach));
         for row in y0..=y1 {
@@ -158,6 +159,7 @@ impl Buckets {
     }
 
     /// How far a point would be at a place from where it was filed. units: m
+    #[inline]
     pub fn way_to(&self, point: usize, to: DVec2) -> f64 {
         self.filed[point].distance(to)
     }
@@ -203,6 +205,7 @@ impl Buckets {
     }
 
     /// Calls `visit` with each point of `min ≤ place < max`.
+    #[inline]
     pub fn points_in(
         &self,
         sheet: &Sheet,

@@ -327,6 +327,7 @@ impl MeshGround {
 }
 
 impl Ground for MeshGround {
+    #[inline]
     fn bounds(&self) -> (DVec2, DVec2) {
         self.bounds
     }
@@ -344,6 +345,7 @@ impl Ground for MeshGround {
         }
     }
 
+    #[inline]
     fn point_at(&self, at: DVec2) -> usize {
         let (corners, _) = self.under(at);
         let square = |corner: u32| self.sheet.at(corner).distance_squared(at);
@@ -351,14 +353,17 @@ impl Ground for MeshGround {
         nearer(nearer(corners[0], corners[1]), corners[2]) as usize
     }
 
+    #[inline]
     fn points_in(&self, min: DVec2, max: DVec2, visit: impl FnMut(usize, DVec2)) {
         self.buckets.points_in(&self.sheet, min, max, visit);
     }
 
+    #[inline]
     fn floodplain(&self, point: usize) -> f64 {
         self.sheet.points[point].plain
     }
 
+    #[inline]
     fn softness(&self, settings: &MeanderingRiver, point: usize) -> f64 {
         let own = &self.sheet.points[point];
         if own.soft > MIN_DEPOSIT {
@@ -367,6 +372,7 @@ impl Ground for MeshGround {
         1.0 / own.hardness
     }
 
+    #[inline]
     fn cut_volume(&self, _: &MeanderingRiver, cut: &Cut) -> f64 {
         let points = &self.sheet.points;
         let shape = Shape::new(points, 0, cut.point, self.rings.of(cut.point));
@@ -450,10 +456,12 @@ impl Ground for MeshGround {
         self.buckets.moved(drift);
     }
 
+    #[inline]
     fn room(&self, point: usize, level: f64) -> f64 {
         (level - self.sheet.points[point].height).max(0.0) * self.shapes[point].area
     }
 
+    #[inline]
     fn lay(&mut self, point: usize, volume: f64) {
         let depth = volume / self.shapes[point].area;
         let own = &mut self.sheet.points[point];
@@ -461,11 +469,13 @@ impl Ground for MeshGround {
         own.soft += depth;
     }
 
+    #[inline]
     fn excess(&self, point: usize, level: f64) -> f64 {
         let excess = (self.sheet.points[point].height - level).max(0.0);
         excess * self.shapes[point].area
     }
 
+    #[inline]
     fn dig(&mut self, point: usize, volume: f64) {
         let depth = volume / self.shapes[point].area;
         let own = &mut self.sheet.points[point];

@@ -36,6 +36,7 @@ pub(super) struct Patch<'a> {
 
 /// How far a cut moves its point, straight up the slope, and how much it sinks.
 /// units: m
+#[inline]
 pub(super) fn parts(detail: &MeshDetail, own: &Point, cut: &Cut, slope: DVec2) -> (DVec2, f64) {
     let sink = cut.down.min((own.height - cut.floor).max(0.0));
     let steepness = slope.length();
@@ -53,6 +54,7 @@ pub(super) fn parts(detail: &MeshDetail, own: &Point, cut: &Cut, slope: DVec2) -
 
 impl Patch<'_> {
     /// Whether it holds a point and all around it.
+    #[inline]
     pub fn holds(&self, around: &Surroundings, point: usize) -> bool {
         let own = self.first..self.first + self.points.len();
         let inside = |other: &u32| own.contains(&(*other as usize));
@@ -129,6 +131,7 @@ impl Patch<'_> {
         }
     }
 
+    #[inline]
     fn lower(&mut self, p: usize, area: f64, volume: f64) {
         let depth = volume / area;
         let own = &mut self.points[p];

@@ -61,6 +61,7 @@ where
     E: Fn(DVec2) -> f64 + Sync,
     T: Fn(DVec2) -> f64 + Sync,
 {
+    #[inline]
     fn least_doubled(&self) -> f64 {
         2.0 * MIN_AREA * self.fine * self.fine
     }

@@ -114,6 +114,7 @@ impl Shape {
 
     /// How the volume changes for each metre that the point is moved, its
     /// height and all else kept. Not for points of the border. units: m²
+    #[inline]
     pub fn volume_slope(&self) -> DVec2 {
         self.slope * -self.area
     }

@@ -39,16 +39,19 @@ const FREE: Triangle = Triangle {
 };
 
 impl Triangle {
+    #[inline]
     pub fn is_free(&self) -> bool {
         self.corners[0] == NONE
     }
 
     /// Which of its corners a point is.
+    #[inline]
     pub fn corner(&self, point: u32) -> usize {
         usize::from(self.corners[1] == point) + 2 * usize::from(self.corners[2] == point)
     }
 
     /// Which of its edges another triangle lies across.
+    #[inline]
     fn edge_to(&self, other: u32) -> usize {
         usize::from(self.across[1] == other) + 2 * usize::from(self.across[2] == other)
     }
@@ -73,6 +76,7 @@ pub(super) fn doubled(a: DVec2, b: DVec2, c: DVec2) -> f64 {
 }
 
 /// 1 for an equilateral triangle, 0 for a flat one, below 0 if turned over.
+#[inline]
 pub(super) fn quality(a: DVec2, b: DVec2, c: DVec2) -> f64 {
     let squares = a.distance_squared(b) + b.distance_squared(c) + c.distance_squared(a);
     // 2·√3, for the doubled area.
@@ -188,6 +192,7 @@ impl Sheet {
     }
 
     /// Numbers of all triangles in use.
+    #[inline]
     pub fn live_triangles(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.triangles.len() as u32).filter(|&t| !self.triangles[t as usize].is_free())
     }
@@ -212,6 +217,7 @@ impl Sheet {
 
     /// The triangles around a point, counter-clockwise, each with the point's
     /// corner in it.
+    #[inline]
     pub fn around(&self, point: u32) -> Around<'_> {
         let mut first = self.points[point as usize].triangle;
         if self.points[point as usize].border {
@@ -233,6 +239,7 @@ impl Sheet {
     }
 
     /// The point's neighbors, each once; the order is counter-clockwise.
+    #[inline]
     pub fn neighbors(&self, point: u32, out: &mut Vec<u32>) {
         out.clear();
         for (t, i) in self.around(point) {
@@ -245,6 +252,7 @@ impl Sheet {
     }
 
     /// Plan area that a point stands for: a third of its triangles. units: m²
+    #[inline]
     pub fn area(&self, point: u32) -> f64 {
         let at = self.at(point);
         let doubled: f64 = self
@@ -259,6 +267,7 @@ impl Sheet {
     }
 
     /// Volume under a triangle. units: m³
+    #[inline]
     pub fn volume(&self, triangle: u32) -> f64 {
         let [a, b, c] = self.places(triangle);
         let corners = self.triangles[triangle as usize].corners;
@@ -400,6 +409,7 @@ impl Sheet {
 
     /// The four points of two triangles: the corner, the edge opposite to it,
     /// and the corner beyond that edge. Nothing at the border.
+    #[inline]
     pub fn quad(&self, triangle: u32, corner: usize) -> Option<[u32; 4]> {
         let own = &self.triangles[triangle as usize];
         let beyond = own.across[corner];
@@ -482,6 +492,7 @@ impl Iterator for Around<'_> {
 #[cfg(test)]
 impl Sheet {
     /// Numbers of all points in use.
+    #[inline]
     pub fn live_points(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.points.len() as u32).filter(|&p| self.points[p as usize].triangle != NONE)
     }
