@@ -58,6 +58,7 @@ fn main() {
         ("pipe_1024", "ms", || pipe(1024)),
         ("pipe_2048", "ms", || pipe(2048)),
         ("pipe_4096", "ms", || pipe(4096)),
+        ("pipe_scene_1024", "ms/s", pipe_scene),
         ("pipe_1024_floor_ratio", "", pipe_floor_ratio),
         ("pipe_1024_wet5_ratio", "", pipe_wet5_ratio),
         ("pipe_oracle_ratio", "", pipe_oracle_ratio),
@@ -237,6 +238,29 @@ fn pipe(cells: u32) -> f64 {
     let dt = 2e-3 * 1024.0 / cells as f32;
     let runs = if cells > 2048 { 9 } else { 31 };
     median(runs, || solver.step(&mut terrain, dt)) * 1e3
+}
+
+/// A second of streams down mountains, from 64 springs that have run for a minute:
+/// as many sub-steps as fast water needs.
+fn pipe_scene() -> f64 {
+    let mut terrain = mountains(1024);
+    let mut solver = PipeSolver::new(PipeModel::default(), terrain.grid()).expect("valid");
+    let spring = WaterSource::cubic_metres_per_second(20.0).with_radius(6.0);
+    let mut second = || {
+        for _ in 0..10 {
+            for i in 0..64 {
+                let at = terrain
+                    .grid()
+                    .cell_center(64 + 128 * (i % 8), 64 + 128 * (i / 8));
+                spring.pour(&mut terrain, at, 0.1).expect("on the land");
+            }
+            solver.step(&mut terrain, 0.1);
+        }
+    };
+    for _ in 0..60 {
+        second();
+    }
+    median(9, second) * 1e3
 }
 
 /// Step time over the time to read and write six planes once, at the bandwidth

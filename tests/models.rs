@@ -54,7 +54,7 @@ const CASES: &[Case] = &[
     // So hungry that it reaches the bedrock under half a metre of soil.
     (
         "PipeModel",
-        "(capacity: 50.0, soil_erosion: 20.0, rounding: 0.0)",
+        "(carving: 300.0, threshold: 0.001, carrying: 300.0)",
         conditions(0.5, 1.0),
     ),
     // Ground so soft that it creeps down to the bedrock under half a metre of soil.

@@ -7,7 +7,7 @@ use super::{
     status::{self, StatusLayout},
 };
 use crate::{
-    models::pipe::rows::power,
+    models::pipe::rows::{self, power},
     terrain::{Border, Borders, FILM, Grid, TILE},
 };
 use bevy::math::*;
@@ -32,6 +32,8 @@ shader_module! {
         WET_SOUTH: u32 = status::WET_SOUTH;
         WET_WEST: u32 = status::WET_WEST;
         WET_EAST: u32 = status::WET_EAST;
+        /// So near to an edge water concerns the tile beyond. units: cells
+        WET_REACH: u32 = rows::WET_REACH as u32;
         SETTLED: u32 = status::SETTLED;
         SETTLING: u32 = status::SETTLING;
         AT_REST: u32 = status::AT_REST;

@@ -1,7 +1,7 @@
 // What all passes share: cells and borders, and exact sums.
 #define_import_path bevy_erode::gpu::state
 
-#import bevy_erode::gpu::constants::{constants, TILE, WET, WET_NORTH, WET_SOUTH, WET_WEST, WET_EAST, OPEN, SEA}
+#import bevy_erode::gpu::constants::{constants, TILE, WET, WET_NORTH, WET_SOUTH, WET_WEST, WET_EAST, WET_REACH, OPEN, SEA}
 #import bevy_erode::gpu::constants::{POWER_DEEPEST, POWER_GUESS, POWER_SQUARE, POWER_LINE, POWER_START}
 
 fn index(cell: vec2<i32>) -> u32 {
@@ -39,29 +39,30 @@ fn ground_of(rock: vec2<f32>, soil: f32) -> f32 {
 // The state that a wet cell gives its tile.
 fn wet_bits(cell: vec2<u32>) -> u32 {
     let within = cell % TILE;
-    let last = cell + 1u == constants.size;
+    let far = (within >= vec2(TILE - WET_REACH)) | (cell + WET_REACH >= constants.size);
     return WET
-        | select(0u, WET_NORTH, within.y == 0u)
-        | select(0u, WET_SOUTH, within.y == TILE - 1u || last.y)
-        | select(0u, WET_WEST, within.x == 0u)
-        | select(0u, WET_EAST, within.x == TILE - 1u || last.x);
+        | select(0u, WET_NORTH, within.y < WET_REACH)
+        | select(0u, WET_SOUTH, far.y)
+        | select(0u, WET_WEST, within.x < WET_REACH)
+        | select(0u, WET_EAST, far.x);
 }
 
-// Ground and level beyond the border of a cell: the ground goes on as it does
-// at the edge. `side` is 0 to 3: west, east, north, south.
+// Ground and water beyond the border of a cell with such ground and water: the
+// ground goes on as it does at the edge. `side` is 0 to 3: west, east, north, south.
 fn beyond(side: u32, edge: vec2<f32>, inner_ground: f32) -> vec2<f32> {
-    let outer = edge.x + (edge.x - inner_ground);
+    let rise = edge.x - inner_ground;
+    let outer = edge.x + rise;
     switch constants.borders[side] {
         case OPEN: {
             // At least as steep as an outfall over a step.
-            let fall = max(edge.x - outer, edge.y - edge.x);
-            return vec2(outer, max(edge.y - fall, outer));
+            let fall = max(-rise, edge.y);
+            return vec2(outer, max(edge.y - fall - rise, 0.0));
         }
         case SEA: {
             let bed = min(outer, edge.x);
-            return vec2(bed, max(constants.seas[side] - constants.datum, bed));
+            return vec2(bed, max(constants.seas[side] - constants.datum - bed, 0.0));
         }
-        default: { return vec2(outer, outer); }
+        default: { return vec2(outer, 0.0); }
     }
 }
 

@@ -170,7 +170,7 @@ fn water_is_as_white_as_on_the_cpu() {
         .expect("valid");
     let mut app = gpu(land, STEP);
     app.insert_resource(PipeModel {
-        capacity: 0.0,
+        carving: 0.0,
         ..PipeModel::default()
     });
     for _ in 0..5 {

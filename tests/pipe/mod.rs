@@ -1,9 +1,11 @@
 //! The pipe model by its promises: analytic solutions, conservation, symmetry.
 
 mod axes;
+mod gullies;
 mod landscape;
 mod published;
 mod scenes;
+mod streams;
 mod water;
 
 use bevy_erode::models::pipe::PipeSolver;
@@ -16,7 +18,7 @@ fn solver(settings: PipeModel, terrain: &Terrain) -> PipeSolver {
 /// Water that neither erodes nor drops anything.
 fn clear_water() -> PipeModel {
     PipeModel {
-        capacity: 0.0,
+        carving: 0.0,
         ..PipeModel::default()
     }
 }

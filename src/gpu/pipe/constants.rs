@@ -12,6 +12,16 @@ shader_module! {
         SPREADING: f32 = rows::SPREADING;
         /// No water runs stronger through a metre of width. units: m²/s
         STRONGEST: f32 = rows::MAX_UNIT_DISCHARGE;
+        /// A flood runs so many times as fast as its water.
+        FLOOD: f32 = rows::FLOOD;
+        /// Largest share of a cell that a flood may run through in a sub-step.
+        MAX_BORNE_SHARE: f32 = rows::MAX_BORNE_SHARE;
+        /// Fastest water that counts in the pace: its v² by g·d.
+        MAX_SQUARED_FROUDE: f32 = rows::MAX_SQUARED_FROUDE;
+        /// Sharp edges wear so much more, and notches so much less, at most.
+        MAX_SMOOTHING: f32 = rows::MAX_SMOOTHING;
+        /// Share of what falls that goes to each neighbor.
+        SCATTER: f32 = rows::SCATTER;
         /// Largest Courant number of a sub-step.
         COURANT: f32 = COURANT;
         /// The word of the status buffer that counts time not covered.
@@ -26,14 +36,13 @@ shader_module! {
         drag: f32,
         calm: f32,
         gravity: f32,
-        gradient: f32,
-        capacity: f32,
-        full_depth: f32,
-        min_sine_squared: f32,
-        rounding: f32,
-        soil_share: f32,
+        stress: f32,
+        carving: f32,
+        threshold: f32,
+        carrying: f32,
+        settling: f32,
+        smoothing: f32,
         rock_per_soil: f32,
-        fall_share: f32,
     }
 }
 
@@ -46,14 +55,13 @@ impl PipeConstants {
             drag: step.drag,
             calm: step.calm,
             gravity: step.gravity,
-            gradient: step.gradient,
-            capacity: step.capacity,
-            full_depth: step.full_depth,
-            min_sine_squared: step.min_sine_squared,
-            rounding: step.rounding,
-            soil_share: step.soil_share,
+            stress: step.stress,
+            carving: step.carving,
+            threshold: step.threshold,
+            carrying: step.carrying,
+            settling: step.settling,
+            smoothing: step.smoothing,
             rock_per_soil: step.rock_per_soil,
-            fall_share: step.fall_share,
         }
     }
 }

@@ -8,7 +8,7 @@
 #import bevy_erode::gpu::constants::{constants, GROUP, FILM, TILE, OPEN, WALL}
 #import bevy_erode::gpu::state::{beyond, depth_power, ground_of, index, inside}
 #import bevy_erode::gpu::status::{status, status_word, status_number, write_status, takes_part, is_settled}
-#import bevy_erode::gpu::pipe::constants::{pipe, LOST_TIME, NEVER_ALL, SPREADING, STRONGEST}
+#import bevy_erode::gpu::pipe::constants::{pipe, FLOOD, LOST_TIME, MAX_BORNE_SHARE, NEVER_ALL, SPREADING, STRONGEST}
 #import bevy_erode::gpu::pipe::stable::stable_share
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
@@ -24,35 +24,33 @@ const AREA: u32 = SIDE * SIDE;
 const INNER_AREA: u32 = INNER * INNER;
 const INVOCATIONS: u32 = GROUP * GROUP;
 
-// Ground, level and water of the cells; discharges through their east and south
+// Ground and water of the cells; discharges through their east and south
 // faces, as they were and as they would like to be; and what cells can give.
 var<workgroup> ground: array<f32, AREA>;
-var<workgroup> level: array<f32, AREA>;
 var<workgroup> water: array<f32, AREA>;
 var<workgroup> old: array<vec2<f32>, AREA>;
 var<workgroup> wish: array<vec2<f32>, AREA>;
 var<workgroup> given: array<f32, AREA>;
 var<workgroup> mode: u32;
 
-fn surface(cell: vec2<i32>) -> vec3<f32> {
+fn surface(cell: vec2<i32>) -> vec2<f32> {
     let at = index(cell);
     let above = cover[at];
-    let z = ground_of(rock[at], above.x);
-    return vec3(z, z + above.y, above.y);
+    return vec2(ground_of(rock[at], above.x), above.y);
 }
 
-// Ground, level and water of a cell or of what lies beyond the border.
-fn look(cell: vec2<i32>) -> vec3<f32> {
+// Ground and water of a cell or of what lies beyond the border.
+fn look(cell: vec2<i32>) -> vec2<f32> {
     if inside(cell) { return surface(cell); }
     let last = vec2<i32>(constants.size) - 1;
     let edge = clamp(cell, vec2(0), last);
     let out = cell - edge;
     // Corners and what is farther out are not asked for.
-    if abs(out.x) + abs(out.y) != 1 { return vec3(0.0); }
+    if abs(out.x) + abs(out.y) != 1 { return vec2(0.0); }
     let inner = surface(clamp(edge - out, vec2(0), last)).x;
     var side = select(0u, 1u, out.x > 0);
     if out.y != 0 { side = select(2u, 3u, out.y > 0); }
-    return vec3(beyond(side, surface(edge).xy, inner), 0.0);
+    return beyond(side, surface(edge), inner);
 }
 
 // Old discharges through the east and the south face of a cell. Beyond its ends
@@ -73,21 +71,31 @@ fn old_faces(cell: vec2<i32>) -> vec2<f32> {
     return faces;
 }
 
-// The new discharge of a face before any limit. `across` are twice the old
-// discharges that cross its direction in its two cells.
-fn face(share: f32, a: u32, b: u32, was: f32, before: f32, behind: f32, across: vec2<f32>) -> f32 {
-    let depth = max(level[a], level[b]) - max(ground[a], ground[b]);
+// The new discharge of a face before any limit. `across` are the old discharges
+// that cross its direction: at the two sides of its first cell, then of its second.
+fn face(share: f32, a: u32, b: u32, was: f32, before: f32, behind: f32, across: vec4<f32>) -> f32 {
+    let rise = ground[b] - ground[a];
+    let depth = max(water[a] - max(rise, 0.0), water[b] + min(rise, 0.0));
     let h = max(depth, FILM);
     let power = depth_power(h);
-    let crossing = across.x + across.y;
+    let sums = across.xz + across.yw;
+    let crossing = sums.x + sums.y;
     let size = sqrt(was * was + (crossing * crossing) * (1.0 / 16.0));
     let calmed = was + pipe.calm * share * ((before + behind) - 2.0 * was);
-    let pushed = calmed - pipe.push * share * h * (level[b] - level[a]);
-    let straight = max(abs(across.x) - abs(before + was), 0.0) - max(abs(across.y) - abs(was + behind), 0.0);
-    let deeper = max(level[a] - ground[a], level[b] - ground[b]);
-    let spread = (SPREADING * 0.5) * straight * (h / max(deeper, h));
-    let ratio = power / (power + pipe.drag * share * size);
-    let now = pushed * ratio + spread * (1.0 - ratio);
+    let pushed = calmed - pipe.push * share * h * (rise + (water[b] - water[a]));
+    let straight = max(abs(sums.x) - abs(before + was), 0.0) - max(abs(sums.y) - abs(was + behind), 0.0);
+    let deeper = max(max(water[a], water[b]), FILM);
+    // What the giving cell sends out in all, signed like the discharge.
+    let sent = select(
+        (was - behind) + (across.z - across.w),
+        (was - before) + (across.y - across.x),
+        was > 0.0,
+    );
+    let borne = min(FLOOD * pipe.per_length * share * abs(was), MAX_BORNE_SHARE * deeper);
+    let drag = pipe.drag * share * size;
+    let flows = (pushed * deeper - borne * sent) * power
+        + drag * (was * deeper + (0.5 * SPREADING) * (straight * h));
+    let now = flows / ((power + 2.0 * drag) * deeper);
     return select(0.0, clamp(now, -STRONGEST, STRONGEST), depth > FILM);
 }
 
@@ -144,8 +152,7 @@ fn main(
         let there = first + vec2<i32>(vec2(i % SIDE, i / SIDE));
         let seen = look(there);
         ground[i] = seen.x;
-        level[i] = seen.y;
-        water[i] = seen.z;
+        water[i] = seen.y;
         old[i] = old_faces(there);
     }
     workgroupBarrier();
@@ -158,13 +165,13 @@ fn main(
         let there = first + vec2<i32>(local);
         var wanted = vec2(0.0);
         if there.y >= 0 && there.y <= last.y && there.x >= -1 && there.x <= last.x {
-            let across = vec2(old[at - SIDE].y + old[at].y, old[at - SIDE + 1u].y + old[at + 1u].y);
+            let across = vec4(old[at - SIDE].y, old[at].y, old[at - SIDE + 1u].y, old[at + 1u].y);
             wanted.x = face(share, at, at + 1u, old[at].x, old[at - 1u].x, old[at + 1u].x, across);
             if there.x < 0 { wanted.x = allowed(0u, wanted.x, -1.0); }
             if there.x == last.x { wanted.x = allowed(1u, wanted.x, 1.0); }
         }
         if there.x >= 0 && there.x <= last.x && there.y >= -1 && there.y <= last.y {
-            let across = vec2(old[at - 1u].x + old[at].x, old[at - 1u + SIDE].x + old[at + SIDE].x);
+            let across = vec4(old[at - 1u].x, old[at].x, old[at - 1u + SIDE].x, old[at + SIDE].x);
             wanted.y = face(share, at, at + SIDE, old[at].y, old[at - SIDE].y, old[at + SIDE].y, across);
             if there.y < 0 { wanted.y = allowed(2u, wanted.y, -1.0); }
             if there.y == last.y { wanted.y = allowed(3u, wanted.y, 1.0); }

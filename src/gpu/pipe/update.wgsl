@@ -1,12 +1,14 @@
 // Second pass of a pipe sub-step: water and sediment move by the discharges of
-// the first, and the water takes up and drops.
+// the first, and the water takes up and drops. What it wears is smoothed over a
+// cell's neighbors and what falls is scattered to them, so a workgroup works on one
+// more cell around its own.
 #define_import_path bevy_erode::gpu::pipe::update
 
 #import bevy_erode::gpu::constants::{constants, GROUP, FILM, TILE, MOVED, SETTLING, AT_REST}
-#import bevy_erode::gpu::state::{add_exactly, beyond, exactly, ground_of, index, inside, tile_of, wet_bits}
+#import bevy_erode::gpu::state::{add_exactly, beyond, depth_power, exactly, ground_of, index, inside, tile_of, wet_bits}
 #import bevy_erode::gpu::status::{status, status_word, status_number, takes_part, is_settled, mark_ground, mark_water}
 #import bevy_erode::gpu::ledger::add_to_ledger
-#import bevy_erode::gpu::pipe::constants::pipe
+#import bevy_erode::gpu::pipe::constants::{pipe, MAX_SMOOTHING, MAX_SQUARED_FROUDE, SCATTER}
 #import bevy_erode::gpu::pipe::stable::stable_share
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
@@ -26,20 +28,15 @@ var<workgroup> changes: atomic<u32>;
 
 const GROUND_CHANGED: u32 = 1u;
 
-fn surface(cell: vec2<i32>) -> vec2<f32> {
-    let at = index(cell);
-    let z = ground_of(rock[at], cover[at].x);
-    return vec2(z, z + cover[at].y);
-}
+// Cells along a side of what a workgroup works on, and its ring beyond its own.
+const SIDE: u32 = GROUP + 2u;
+const RING: u32 = 4u * (GROUP + 1u);
 
-// Ground of a neighbor, or beyond the border.
-fn ground_at(cell: vec2<i32>, side: u32) -> f32 {
-    if inside(cell) { return surface(cell).x; }
-    let last = vec2<i32>(constants.size) - 1;
-    let edge = clamp(cell, vec2(0), last);
-    let inner = surface(clamp(edge - (cell - edge), vec2(0), last)).x;
-    return beyond(side, surface(edge), inner).x;
-}
+// What the water wears; its level and the ground; what it lets fall, and the same by
+// its depth.
+var<workgroup> worn: array<f32, SIDE * SIDE>;
+var<workgroup> heights: array<vec2<f32>, SIDE * SIDE>;
+var<workgroup> falls: array<vec2<f32>, SIDE * SIDE>;
 
 // Sediment per water of a cell; what comes from beyond is clean.
 fn load_of(cell: vec2<i32>) -> f32 {
@@ -50,6 +47,78 @@ fn load_of(cell: vec2<i32>) -> f32 {
 
 fn carried(given: f32, load_before: f32, load_after: f32) -> f32 {
     return max(given, 0.0) * load_before + min(given, 0.0) * load_after;
+}
+
+// A cell after its water has moved.
+struct Moved {
+    // Water as a two-float sum, and its sediment.
+    water: vec2<f32>,
+    load: f32,
+    // Discharges and what they carry: west, east, north, south.
+    given: vec4<f32>,
+    carried: vec4<f32>,
+    pace: f32,
+}
+
+// Moves the water of a cell, and notes what it does to its bed at `at`.
+fn move_on(cell: vec2<i32>, share: f32, at: u32) -> Moved {
+    let here = index(cell);
+    let a = pipe.per_length * share;
+    var given = vec4(0.0, flow[here].x, 0.0, flow[here].y);
+    if cell.x == 0 { given.x = status_number(constants.edges.y + u32(cell.y)); }
+    else { given.x = flow[here - 1u].x; }
+    if cell.y == 0 { given.z = status_number(constants.edges.y + constants.size.y + u32(cell.x)); }
+    else { given.z = flow[here - constants.size.x].y; }
+    let own = load_of(cell);
+    let carries = vec4(
+        carried(given.x, load_of(cell + vec2(-1, 0)), own),
+        carried(given.y, own, load_of(cell + vec2(1, 0))),
+        carried(given.z, load_of(cell + vec2(0, -1)), own),
+        carried(given.w, own, load_of(cell + vec2(0, 1))),
+    );
+    let before = cover[here].y;
+    let gain = a * ((given.x - given.y) + (given.z - given.w));
+    let sum = add_exactly(vec2(before, load[here].y), gain);
+    let after = max(sum.x, 0.0);
+    let load_gain = a * ((carries.x - carries.y) + (carries.z - carries.w));
+    let load_now = max(load[here].x + load_gain, 0.0);
+
+    let depth = max(max(before, after), FILM);
+    let squares = given * given;
+    let speed = ((squares.x + squares.y) + (squares.z + squares.w)) / (depth * depth);
+    let wave = 2.0 * pipe.gravity * depth;
+    let bounded = min(speed, MAX_SQUARED_FROUDE * wave);
+    let stress = pipe.stress * bounded * ((depth * depth) / depth_power(depth));
+    let wet = after > FILM;
+    let settling = pipe.settling * share;
+    let fallen = load_now * select(1.0, settling / (depth + settling), wet);
+    let ground = ground_of(rock[here], cover[here].x);
+    worn[at] = select(0.0, pipe.carving * share * max(stress - pipe.threshold, 0.0), wet);
+    heights[at] = vec2(ground + depth, ground);
+    falls[at] = vec2(fallen, fallen / depth);
+    return Moved(vec2(after, sum.y), load_now, given, carries, 0.5 * (wave + bounded));
+}
+
+// What of that which falls goes from one place of the workgroup to another, less
+// what comes back.
+fn scattered(one: u32, other: u32) -> f32 {
+    let there = clamp((heights[one].x - heights[other].y) * falls[one].y, 0.0, falls[one].x);
+    let back = clamp((heights[other].x - heights[one].y) * falls[other].y, 0.0, falls[other].x);
+    return SCATTER * (there - back);
+}
+
+// What is worn around a place, weighted by 1/4, 1/2, 1/4 in both directions.
+fn smoothed(at: u32) -> f32 {
+    let corners = (worn[at - SIDE - 1u] + worn[at + SIDE + 1u]) + (worn[at - SIDE + 1u] + worn[at + SIDE - 1u]);
+    let sides = (worn[at - SIDE] + worn[at + SIDE]) + (worn[at - 1u] + worn[at + 1u]);
+    return ((corners + 2.0 * sides) + 4.0 * worn[at]) * (1.0 / 16.0);
+}
+
+// Adds to a thickness, rounded down: what is left over of `gain` is never negative.
+fn add_rounded_down(thickness: f32, gain: f32) -> f32 {
+    let sum = exactly(thickness + gain);
+    let above = exactly(sum - thickness) > gain;
+    return bitcast<f32>(bitcast<u32>(sum) - select(0u, 1u, above));
 }
 
 @compute @workgroup_size(GROUP, GROUP)
@@ -82,77 +151,85 @@ fn main(
         return;
     }
 
+    let share = stable_share();
+    let last = vec2<i32>(constants.size) - 1;
+    let place = (id.y + 1u) * SIDE + id.x + 1u;
+    var moved: Moved;
+    if inside(cell) { moved = move_on(cell, share, place); }
+    if number < RING {
+        // The ring: its north and south rows, then what is left of its columns.
+        var local = vec2(number % SIDE, select(0u, SIDE - 1u, number >= SIDE));
+        if number >= 2u * SIDE {
+            let rest = number - 2u * SIDE;
+            local = vec2(select(0u, SIDE - 1u, rest >= GROUP), rest % GROUP + 1u);
+        }
+        let there = vec2<i32>(group.xy * GROUP + local) - 1;
+        move_on(clamp(there, vec2(0), last), share, local.y * SIDE + local.x);
+    }
+    workgroupBarrier();
+    // Where the land ends within the group, what is worn beyond is as at its edge.
+    if all(cell <= last + 1) && any(cell > last) {
+        let edge = vec2<u32>(min(cell, last) - cell + vec2<i32>(id.xy) + 1);
+        worn[place] = worn[edge.y * SIDE + edge.x];
+    }
+    workgroupBarrier();
+
     // Moved, water out, water in, solids out. units: m
     var sums = vec4(0.0);
     if inside(cell) {
         let at = index(cell);
-        let share = stable_share();
-        let a = pipe.per_length * share;
-        let here = flow[at];
-        let size = vec2<i32>(constants.size);
-        var west: f32;
-        var north: f32;
-        if cell.x == 0 { west = status_number(constants.edges.y + u32(cell.y)); }
-        else { west = flow[at - 1u].x; }
-        if cell.y == 0 { north = status_number(constants.edges.y + constants.size.y + u32(cell.x)); }
-        else { north = flow[at - constants.size.x].y; }
-        let own = load_of(cell);
-        let load_west = carried(west, load_of(cell + vec2(-1, 0)), own);
-        let load_east = carried(here.x, own, load_of(cell + vec2(1, 0)));
-        let load_north = carried(north, load_of(cell + vec2(0, -1)), own);
-        let load_south = carried(here.y, own, load_of(cell + vec2(0, 1)));
-
-        let before = cover[at].y;
-        let gain = a * ((west - here.x) + (north - here.y));
-        let after_sum = add_exactly(vec2(before, load[at].y), gain);
-        let after = max(after_sum.x, 0.0);
-        let load_gain = a * ((load_west - load_east) + (load_north - load_south));
-        let load_now = max(load[at].x + load_gain, 0.0);
-
-        let z = surface(cell).x;
-        let z_west = ground_at(cell + vec2(-1, 0), 0u);
-        let z_east = ground_at(cell + vec2(1, 0), 1u);
-        let z_north = ground_at(cell + vec2(0, -1), 2u);
-        let z_south = ground_at(cell + vec2(0, 1), 3u);
-        let depth = max(max(before, after), FILM);
-        let rise = vec2(z_east - z_west, z_south - z_north) * pipe.gradient;
-        let tilt = rise.x * rise.x + rise.y * rise.y;
-        let squares = ((west * west + here.x * here.x) + (north * north + here.y * here.y)) * 0.5;
-        let steep = 1.0 + tilt;
-        let inverse = squares / ((depth * depth) * steep);
-        let wave = pipe.gravity * depth;
-        atomicMax(&pace, bitcast<u32>(wave + min(inverse * steep, 4.0 * wave)));
-        let effective = min(depth, pipe.full_depth);
-        let sine = max(tilt, pipe.min_sine_squared * steep);
-        let around = (z_west + z_east) + (z_north + z_south);
-        let curvature = around - 4.0 * z;
-        let shape = min(max(1.0 - pipe.rounding * curvature, 0.0), 2.0);
+        let after = moved.water.x;
         let wet = after > FILM;
-        let full = pipe.capacity * effective * sqrt(inverse * sine) * shape;
-        let capacity = select(0.0, full, wet);
-        let fall_share = select(1.0, pipe.fall_share * share, wet);
+        // Ground around: west, east, north, south. Beyond a border it goes on.
+        let z = heights[place].y;
+        var around = vec4(z);
+        if cell.x > 0 { around.x = heights[place - 1u].y; }
+        if cell.x < last.x { around.y = heights[place + 1u].y; }
+        if cell.y > 0 { around.z = heights[place - SIDE].y; }
+        if cell.y < last.y { around.w = heights[place + SIDE].y; }
+        let inner = around.yxwz;
+        if cell.x == 0 { around.x = beyond(0u, vec2(z, 0.0), inner.x).x; }
+        if cell.x == last.x { around.y = beyond(1u, vec2(z, 0.0), inner.y).x; }
+        if cell.y == 0 { around.z = beyond(2u, vec2(z, 0.0), inner.z).x; }
+        if cell.y == last.y { around.w = beyond(3u, vec2(z, 0.0), inner.w).x; }
+        let bend = pipe.smoothing * (((around.x + around.y) + (around.z + around.w)) - 4.0 * z);
+        let worn_here = smoothed(place) * (1.0 - clamp(bend, -MAX_SMOOTHING, MAX_SMOOTHING));
+        // Nothing is scattered over a border.
+        var net = vec4(0.0);
+        if cell.x > 0 { net.x = scattered(place - 1u, place); }
+        if cell.x < last.x { net.y = scattered(place, place + 1u); }
+        if cell.y > 0 { net.z = scattered(place - SIDE, place); }
+        if cell.y < last.y { net.w = scattered(place, place + SIDE); }
+        let fallen = falls[place].x;
+        let comes = max(fallen + ((net.x - net.y) + (net.z - net.w)), 0.0);
 
-        let lack = capacity - load_now;
-        let fallen = max(-lack, 0.0) * fall_share;
-        let wanted = max(lack, 0.0) * pipe.soil_share * share;
+        let load_now = max(moved.load - fallen, 0.0);
+        let full = pipe.carrying * after;
+        let room = max(full - load_now, 0.0);
+        let wanted = select(0.0, worn_here * room / max(full + worn_here, 1e-30), wet);
+        let surplus = max(load_now - full, 0.0);
         let soil = cover[at].x;
         let taken = min(wanted, soil);
         var cut = (wanted - taken) * pipe.rock_per_soil;
         if constants.has_hardness != 0u { cut *= 1.0 - textureLoad(hardness, cell, 0).x; }
-        let new_soil = exactly(exactly(soil - taken) + fallen);
+        let bare = exactly(soil - taken);
+        // A load that stays keeps what rounding leaves; of one that dries all falls.
+        let gain = comes + surplus;
+        let new_soil = select(exactly(bare + gain), add_rounded_down(bare, gain), wet);
         // What the soil's numbers really lost, so that nothing is made up.
         let lost = exactly(soil - new_soil);
-        let left = select(0.0, max(load_now + lost, 0.0), wet);
+        let left = select(0.0, max((load_now + comes) + lost, 0.0), wet);
         new_cover[at] = vec2(new_soil, after);
-        new_load[at] = vec2(left + cut, after_sum.y);
+        new_load[at] = vec2(left + cut, moved.water.y);
         new_rock[at] = add_exactly(rock[at], -cut);
 
         sums.x = max(lost, 0.0) + cut;
-        if cell.x == 0 { cross_border(-west, -load_west, &sums); }
-        if cell.y == 0 { cross_border(-north, -load_north, &sums); }
-        if cell.x == size.x - 1 { cross_border(here.x, load_east, &sums); }
-        if cell.y == size.y - 1 { cross_border(here.y, load_south, &sums); }
-        sums = vec4(sums.x, sums.yzw * a);
+        if cell.x == 0 { cross_border(-moved.given.x, -moved.carried.x, &sums); }
+        if cell.y == 0 { cross_border(-moved.given.z, -moved.carried.z, &sums); }
+        if cell.x == last.x { cross_border(moved.given.y, moved.carried.y, &sums); }
+        if cell.y == last.y { cross_border(moved.given.w, moved.carried.w, &sums); }
+        sums = vec4(sums.x, sums.yzw * (pipe.per_length * share));
+        atomicMax(&pace, bitcast<u32>(moved.pace));
         if wet { atomicOr(&tile_state, wet_bits(vec2<u32>(cell))); }
         if cut != 0.0 || lost != 0.0 { atomicOr(&changes, GROUND_CHANGED); }
     }

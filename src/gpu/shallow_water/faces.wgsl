@@ -41,8 +41,8 @@ fn outside(side: u32, edge: vec2<i32>, inwards: vec2<i32>) -> vec2<f32> {
     let inner_ground = inner.x - inner.y;
     // The bed of regolith goes on, but not upwards.
     if solve.creeps != 0u { return vec2(here.x - max(inner_ground - ground, 0.0), here.y); }
-    let outer = beyond(side, vec2(ground, here.x), inner_ground);
-    return vec2(outer.y, outer.y - outer.x);
+    let outer = beyond(side, vec2(ground, here.y), inner_ground);
+    return vec2(outer.x + outer.y, outer.y);
 }
 
 // Old discharge through the east face of a cell, or through the west border.

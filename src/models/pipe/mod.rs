@@ -1,6 +1,6 @@
 //! The pipe model: shallow water through virtual pipes between cells, with
 //! erosion, transport and deposition, after X. Mei, P. Decaudin and B.-G. Hu
-//! (2007). Explicit: `(√(g·d) + |v|)·dt ≤ 0.6·l`; a longer step is split.
+//! (2007). Explicit: `(√(g·d) + |v|)·dt ≤ 0.7·l`; a longer step is split.
 //!
 //! The default, on ground `z` = bedrock + soil, water `d`, suspended sediment
 //! `s` (m), and one signed discharge `q` a face (m²/s, per metre of face). For
@@ -12,21 +12,38 @@
 //! H  = z + d                         h = max(0, max(H_i, H_j) − max(z_i, z_j))
 //! q̄  = q + c·(q of the next face before − 2q + q of the next behind)    c = min(¼, 1 m/s·dt/l)
 //! b  = max(0, |v| − |u|)             f = 0.6·(b_i − b_j)·h / max(h, d_i, d_j)
-//! r  = 1 / (1 + g·n²·dt·√(q² + p²)/h^(7/3))
-//! q* = r·(q̄ − g·h·dt·(H_j − H_i)/l) + (1 − r)·f     h > film, else 0
+//! F  = g·n²·dt·√(q² + p²)/h^(7/3)    a = min(5/3·dt/l·|q| / max(d_i, d_j), 0.9)
+//! D  = Σ q out of the giving cell, signed like q
+//! q* = (q̄ + F·q − a·D − g·h·dt·(H_j − H_i)/l + F·f) / (1 + 2F)     h > film, else 0
 //! K  = min(1, d / (dt/l·Σ q* out))                  no cell gives more than it has
 //! q  ← K of the giving cell · q*
 //! d  ← d − dt/l·Σ q out              s ← s − dt/l·Σ (q·s/d of the giving cell) out
 //! v² = (q_w² + q_e² + q_n² + q_s²) / (2·d²)         the new q, the larger d of before and after
-//! S  = max(sin α_min, |∇z|/√(1 + |∇z|²))            central differences
-//! C  = Kc·S·v·min(d, D)·clamp(1 − λ·∇²z, 0, 2)      ∇²z by the four neighbors
-//! s > C: soil += (s − C)·(1 − e^(−Kd·dt))           the same from s
-//! s < C: w = C − s
-//!        soil −= min(soil, w·(1 − e^(−Ks·dt)))      the same to s
-//!        bedrock −= (share of the cut that soil could not give)·
-//!                   w·(1 − e^(−Kb·dt))·(1 − hardness)
-//! d ≤ film: soil += s, s = 0                        what dries lets its load fall
+//! τ  = n²·v²/d^(1/3)                 the bed's stress, as a height of water (depth·slope)
+//! E  = carving·dt·max(0, τ − threshold)             what the water would wear
+//! F  = s·w/(d + w), w = settling·dt                 what falls;  d ≤ film: all of s
+//! E' = E smoothed over 3 × 3 cells, ¼ ½ ¼ each way, ·(1 − clamp(smoothing·l·∇²z, −0.8, 0.8))
+//! F' = F + what neighbors scatter here − what is scattered: to each of four F/6 times the
+//!      part of the giver's depth that its level lies above their ground
+//! m  = carrying·d                    the most that the water bears
+//! e  = E'·max(0, m − s + F)/(m + E')                less as it fills;  d ≤ film: 0
+//! soil −= min(soil, e)               bedrock −= what is left of e·bedrock·(1 − hardness)
+//! soil += F' + max(0, s − F − m)     s ← what is kept and taken up
 //! ```
+//!
+//! `a·D` carries discharge with the flood, which runs 5/3 times as fast as the
+//! water: then no wave outruns the signals of this law, and an even stream stays
+//! even at any Froude number (without it streams break into roll waves above 0.6).
+//! It vanishes where water flows evenly or rests. The drag is taken by Newton's
+//! step, `2F`, so that it does not overshoot in thin films.
+//!
+//! Erosion is by shear stress with a threshold: films of rain run off, what gathers
+//! carves, and so gullies begin where water gathers and grow uphill. `carving` and
+//! `carrying` contain a morphological factor, by which the ground changes faster than
+//! under real water; the load is bounded by the water that bears it, so that a large
+//! factor stays bounded at any cell size. Smoothing keeps channels from being one cell
+//! wide, and what falls is scattered below the water's level only, so that fans and
+//! lake beds become even and banks stay.
 //!
 //! `q̄` calms waves as short as the grid. One signed discharge keeps waves at
 //! their true speed, the face's own depth lets deep water run faster,
@@ -40,8 +57,12 @@
 //! to rest but towards a flow from where more goes straight on to where less
 //! does. Deep or ideal water, that has little drag, does not feel it.
 
+#[cfg(test)]
+mod channel_tests;
 pub(crate) mod published;
 pub(crate) mod rows;
+#[cfg(feature = "serialize")]
+mod saved;
 pub(crate) mod solver;
 mod sweep;
 
@@ -64,7 +85,7 @@ use bevy::prelude::*;
 #[cfg_attr(
     feature = "serialize",
     derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
+    serde(from = "saved::SavedPipe")
 )]
 pub struct PipeModel {
     /// Gravity g. units: m/s²
@@ -74,37 +95,34 @@ pub struct PipeModel {
     #[reflect(@Setting::new("s/m^⅓", 0.0..=0.2).limits(0.0..=1.0)
         .about("Manning's roughness of the bed: 0.03 is a clean channel, 0.1 brush"))]
     pub roughness: f32,
-    /// Capacity Kc: sediment that a metre of water carries at 1 m/s on a slope
-    /// of 1. units: s/m
-    #[reflect(@Setting::new("s/m", 0.0..=10.0).limits(0.0..=1e3)
-        .about("Sediment that a metre of water carries at 1 m/s on a slope of 1"))]
-    pub capacity: f32,
-    /// Depth D beyond which deeper water carries no more. units: m
-    #[reflect(@Setting::new("m", 0.01..=50.0).limits(1e-3..=1e4)
-        .about("Depth beyond which deeper water carries no more"))]
-    pub full_depth: f32,
-    /// Water carries on level ground what it would on this slope. units: °
-    #[reflect(@Setting::new("°", 0.0..=20.0).limits(0.0..=89.0)
-        .about("Water carries on level ground what it would on this slope"))]
-    pub min_tilt: f32,
-    /// Length λ: where the bed is curved upwards more sharply than 1/λ it is cut
-    /// no further, and edges wear more. It keeps channels from being as narrow
-    /// as the grid allows. units: m
-    #[reflect(@Setting::new("m", 0.0..=50.0).limits(0.0..=1e3)
-        .about("Beds curved more sharply than one over this are cut no further"))]
-    pub rounding: f32,
-    /// How fast water takes up soil, Ks. units: 1/s
+    /// How fast water carves: metres of ground a second for each metre of stress
+    /// above the threshold. units: 1/s
     #[reflect(@Setting::new("1/s", 0.0..=10.0).limits(0.0..=1e3)
-        .about("How fast water takes up soil"))]
-    pub soil_erosion: f32,
-    /// How fast water takes up bare bedrock, Kb. units: 1/s
-    #[reflect(@Setting::new("1/s", 0.0..=10.0).limits(0.0..=1e3)
-        .about("How fast water takes up bare bedrock"))]
-    pub bedrock_erosion: f32,
-    /// How fast water lets fall what is too much, Kd. units: 1/s
-    #[reflect(@Setting::new("1/s", 0.0..=10.0).limits(0.0..=1e3)
-        .about("How fast water deposits sediment above its capacity"))]
-    pub deposition: f32,
+        .about("How fast water carves, by the stress on its bed"))]
+    pub carving: f32,
+    /// Stress on its bed below which water carves nothing, as a height of water:
+    /// depth times slope where water flows evenly. units: m
+    #[reflect(@Setting::new("m", 1e-3..=0.2).limits(1e-4..=10.0)
+        .about("Depth times slope below which water carves nothing"))]
+    pub threshold: f32,
+    /// How much water carries at most: metres of ground for each metre of water.
+    #[reflect(@Setting::new("", 0.0..=20.0).limits(0.0..=1e3)
+        .about("How much ground a metre of water carries at most"))]
+    pub carrying: f32,
+    /// How fast sediment settles. units: m/s
+    #[reflect(@Setting::new("m/s", 0.0..=0.5).limits(0.0..=10.0)
+        .about("How fast sediment settles: fine mud 0.001, sand 0.02, gravel 0.2"))]
+    pub settling: f32,
+    /// How much more sharp edges wear than notches, by their height in cells. More
+    /// keeps the beds of strong streams from breaking into steps, less lets rain cut
+    /// more and narrower gullies.
+    #[reflect(@Setting::new("", 0.0..=2.0).limits(0.0..=100.0)
+        .about("How much more sharp edges wear than notches"))]
+    pub smoothing: f32,
+    /// How fast bedrock is carved where soil is one; harder rock is carved slower.
+    #[reflect(@Setting::new("", 0.0..=1.0).limits(0.0..=100.0)
+        .about("How fast bedrock is carved where soil is one"))]
+    pub bedrock: f32,
     /// Most parts that a step is split into. Where they do not suffice for a
     /// stable step, time slows down for the water.
     #[reflect(@Setting::new("", 1..=64).limits(1..=4096)
@@ -123,13 +141,12 @@ impl Default for PipeModel {
         Self {
             gravity: 9.81,
             roughness: 0.06,
-            capacity: 0.5,
-            full_depth: 1.0,
-            min_tilt: 1.0,
-            rounding: 4.0,
-            soil_erosion: 1.0,
-            bedrock_erosion: 0.3,
-            deposition: 0.5,
+            carving: 3.0,
+            threshold: 0.02,
+            carrying: 6.0,
+            settling: 0.02,
+            smoothing: 0.3,
+            bedrock: 1.0,
             max_substeps: 16,
             published: None,
         }

@@ -6,7 +6,7 @@
 //! sweep is bound by the number of operations per cell, so nothing is computed twice,
 //! and of two divisions or roots that others wait for one is made where possible.
 //!
-//! `level` rows and `ground` rows are padded by one cell at each end. A row of
+//! `ground` rows and `water` rows are padded by one cell at each end. A row of
 //! `n` cells has `n + 1` faces along it, the first being its west end.
 
 use crate::{
@@ -28,25 +28,39 @@ pub(crate) struct Step {
     /// it (after de Almeida et al. 2012): it calms waves as short as the grid.
     pub calm: f32,
     pub gravity: f32,
-    /// 1 / 2l. units: 1/m
-    pub gradient: f32,
-    pub capacity: f32,
-    pub full_depth: f32,
-    /// Square of the sine of the least tilt.
-    pub min_sine_squared: f32,
-    /// λ / l². units: 1/m
-    pub rounding: f32,
-    /// 1 − e^(−Ks·dt): share of a lack that soil makes up.
-    pub soil_share: f32,
+    /// n²/2: the bed's stress by twice the square of the speed, at a depth of 1 m.
+    pub stress: f32,
+    /// Cut for each metre of stress above the threshold. units: m/m
+    pub carving: f32,
+    /// Stress that the ground withstands, as a height of water. units: m
+    pub threshold: f32,
+    /// Most sediment for each metre of water. units: m/m
+    pub carrying: f32,
+    /// How far sediment sinks. units: m
+    pub settling: f32,
+    /// How much more edges wear than notches. units: 1/m
+    pub smoothing: f32,
     /// How readily bedrock is taken up where soil is one.
     pub rock_per_soil: f32,
-    /// 1 − e^(−Kd·dt): share of a surplus that falls.
-    pub fall_share: f32,
 }
 
 /// Share of a discharge along an axis that goes to each side. Water that the
 /// grid carries askew, by turns along x and y, spreads by itself.
 pub(crate) const SPREADING: f32 = 0.6;
+
+/// A flood runs so many times as fast as its water, by Manning's law.
+pub(crate) const FLOOD: f32 = 5.0 / 3.0;
+
+/// Water at ten times the speed of waves is the fastest that shortens a step: v² by
+/// g·d.
+pub(crate) const MAX_SQUARED_FROUDE: f32 = 100.0;
+
+/// Largest share of a cell that a flood may run through in a sub-step.
+pub(crate) const MAX_BORNE_SHARE: f32 = 0.9;
+
+/// Water runs a cell far in a sub-step, and what it wears or lets fall is spread a
+/// cell farther: so near to an edge it concerns the tile beyond. units: cells
+pub(crate) const WET_REACH: usize = 2;
 
 /// A cell that gives away all it has would come out a hair below zero.
 pub(crate) const NEVER_ALL: f32 = 1.000_001;
@@ -101,18 +115,20 @@ pub(crate) mod power {
     pub(crate) const START: f32 = 2.750_991_6 / (1u64 << 16) as f32;
 }
 
-/// Water above the higher ground at a face.
+/// Water above the higher ground at a face, where the ground rises by `rise` from
+/// the first cell to the second. From depths and not from levels, which high
+/// above the datum would round a film of water away.
 #[inline(always)]
-fn face_depth(ground: [f32; 2], level: [f32; 2]) -> f32 {
-    most(level[0], level[1]) - most(ground[0], ground[1])
+fn face_depth(rise: f32, water: [f32; 2]) -> f32 {
+    most(water[0] - most(rise, 0.0), water[1] + least(rise, 0.0))
 }
 
-/// What [`load_row`] needs of the row before: ground and level of its cells, old
+/// What [`load_row`] needs of the row before: ground and water of its cells, old
 /// discharges between it and the row before it, between it and this one, and along
 /// it.
 pub(super) struct North<'a> {
     pub ground: &'a [f32],
-    pub level: &'a [f32],
+    pub water: &'a [f32],
     pub before: &'a [f32],
     pub old: &'a [f32],
     pub along: &'a [f32],
@@ -120,7 +136,7 @@ pub(super) struct North<'a> {
 
 /// Takes a row from memory, all layers at once: the processor then waits for all
 /// at the same time, and has the faces to the row before to work on meanwhile.
-/// Gives ground above the datum, the water's level on it, the discharges, and what
+/// Gives ground above the datum, the water on it, the discharges, and what
 /// those faces wish. Returns whether anything in the row may move.
 ///
 /// `west` are the discharges through the cells' west faces; what comes before the
@@ -132,7 +148,7 @@ pub(super) fn load_row(
     north: &North,
     step: &Step,
     ground: &mut [f32],
-    level: &mut [f32],
+    depth: &mut [f32],
     east: &mut [f32],
     south: &mut [f32],
     wish: &mut [f32],
@@ -142,9 +158,9 @@ pub(super) fn load_row(
     let (soil, water) = (&source.soil[..n], &source.water[..n]);
     let (suspended, west) = (&source.suspended[..n], &west[..n]);
     let (old_east, old_south) = (&source.east[..n], &source.south[..n]);
-    let (ground, level) = (&mut ground[..n], &mut level[..n]);
+    let (ground, depth) = (&mut ground[..n], &mut depth[..n]);
     let (east, south, wish) = (&mut east[..n], &mut south[..n], &mut wish[..n]);
-    let (north_ground, north_level) = (&north.ground[..n], &north.level[..n]);
+    let (north_ground, north_water) = (&north.ground[..n], &north.water[..n]);
     let (before, old) = (&north.before[..n], &north.old[..n]);
     let [north_west, north_east] = shifted(north.along, n);
     let push = Push::new(step);
@@ -152,16 +168,15 @@ pub(super) fn load_row(
     let (mut deepest, mut load) = (0u32, 0u32);
     for x in 0..n {
         let z = relative_ground(bedrock[x], rest[x], soil[x], step.datum);
-        let h = z + water[x];
         ground[x] = z;
-        level[x] = h;
+        depth[x] = water[x];
         east[x] = old_east[x];
         south[x] = old_south[x];
         wish[x] = push.discharge(
             [north_ground[x], z],
-            [north_level[x], h],
+            [north_water[x], water[x]],
             [before[x], old[x], old_south[x]],
-            [north_west[x] + north_east[x], west[x] + old_east[x]],
+            [[north_west[x], north_east[x]], [west[x], old_east[x]]],
         );
         deepest = deepest.max(water[x].to_bits());
         load |= suspended[x].to_bits();
@@ -173,7 +188,7 @@ pub(super) fn load_row(
 /// of a face; all slices are as long as the row.
 struct Faces<'a> {
     ground: [&'a [f32]; 2],
-    level: [&'a [f32]; 2],
+    water: [&'a [f32]; 2],
     /// Old discharges: of the next face before, here, of the next face behind.
     old: [&'a [f32]; 3],
     /// Old discharges on both sides of each cell that cross the face's direction.
@@ -187,7 +202,8 @@ struct Push {
     drag: f32,
     calm: f32,
     stay: f32,
-    spreading: f32,
+    /// [`FLOOD`]·dt/l. units: s/m
+    flood: f32,
 }
 
 impl Push {
@@ -198,37 +214,48 @@ impl Push {
             drag: step.drag,
             calm: step.calm,
             stay: 1.0 - 2.0 * step.calm,
-            spreading: (0.5 * SPREADING) * step.drag,
+            flood: FLOOD * step.per_length,
         }
     }
 
     /// The discharge of a face between two cells. `old` are the old discharges of
-    /// the next face before, here, and of the next face behind; `across` twice
-    /// those that cross the face's direction in its cells.
+    /// the next face before, here, and of the next face behind; `across` those
+    /// that cross the face's direction at the two sides of each of its cells.
     #[inline(always)]
     fn discharge(
         &self,
         ground: [f32; 2],
-        level: [f32; 2],
+        water: [f32; 2],
         [before, old, behind]: [f32; 3],
-        across: [f32; 2],
+        across: [[f32; 2]; 2],
     ) -> f32 {
-        let depth = face_depth(ground, level);
+        let rise = ground[1] - ground[0];
+        let depth = face_depth(rise, water);
         let h = most(depth, FILM);
         let power = depth_power(h);
-        let crossing = across[0] + across[1];
+        let sums = [across[0][0] + across[0][1], across[1][0] + across[1][1]];
+        let crossing = sums[0] + sums[1];
         let size = (old * old + (crossing * crossing) * (1.0 / 16.0)).sqrt();
         let calmed = self.stay * old + self.calm * (before + behind);
-        let pushed = calmed - (self.push * h) * (level[1] - level[0]);
+        let pushed = calmed - (self.push * h) * (rise + (water[1] - water[0]));
         // What flows along an axis spreads to the sides as far as the grid
         // spreads what flows askew, but not up onto a bank with less water.
-        let straight = most(across[0].abs() - (before + old).abs(), 0.0)
-            - most(across[1].abs() - (old + behind).abs(), 0.0);
+        let straight = most(sums[0].abs() - (before + old).abs(), 0.0)
+            - most(sums[1].abs() - (old + behind).abs(), 0.0);
         // Never less than the face's own depth, where that counts.
-        let deeper = most(level[0] - ground[0], level[1] - ground[1]);
-        // r·pushed + (1 − r)·f with r = power / (power + drag·size).
-        let flows = pushed * (power * deeper) + (straight * h) * (self.spreading * size);
-        let flows = flows / ((power + self.drag * size) * deeper);
+        let deeper = most(most(water[0], water[1]), FILM);
+        // What the giving cell sends out in all, signed like the discharge.
+        let sent = if old > 0.0 {
+            (old - before) + (across[0][1] - across[0][0])
+        } else {
+            (old - behind) + (across[1][0] - across[1][1])
+        };
+        let borne = least(self.flood * old.abs(), MAX_BORNE_SHARE * deeper);
+        let drag = self.drag * size;
+        // (q̄ + F·q − borne/deeper·sent + P + F·f) / (1 + 2F) with F = drag/power.
+        let flows = (pushed * deeper - borne * sent) * power
+            + drag * (old * deeper + (0.5 * SPREADING) * (straight * h));
+        let flows = flows / ((power + 2.0 * drag) * deeper);
         // A sea far above the land would give an unbounded discharge.
         let flows = most(least(flows, MAX_UNIT_DISCHARGE), -MAX_UNIT_DISCHARGE);
         if depth > FILM { flows } else { 0.0 }
@@ -242,13 +269,27 @@ impl Faces<'_> {
         let push = Push::new(step);
         for x in 0..new.len() {
             new[x] = push.discharge(
-                self.ground.map(|row| row[x]),
-                self.level.map(|row| row[x]),
-                self.old.map(|row| row[x]),
-                self.across.map(|[one, other]| one[x] + other[x]),
+                at(self.ground, x),
+                at(self.water, x),
+                at(self.old, x),
+                [at(self.across[0], x), at(self.across[1], x)],
             );
         }
     }
+}
+
+// Arrays' own `map` is not inlined without link-time optimisation.
+
+/// A number of each row.
+#[inline(always)]
+fn at<const N: usize>(rows: [&[f32]; N], x: usize) -> [f32; N] {
+    core::array::from_fn(|row| rows[row][x])
+}
+
+/// The first `n` numbers of each row.
+#[inline(always)]
+fn cut<const N: usize>(rows: [&[f32]; N], n: usize) -> [&[f32]; N] {
+    core::array::from_fn(|row| &rows[row][..n])
 }
 
 /// A row as seen from each of `n` cells or faces and from the next ones.
@@ -262,7 +303,7 @@ fn shifted<const N: usize>(row: &[f32], n: usize) -> [&[f32]; N] {
 #[inline(always)]
 pub(super) fn faces_along(
     ground: &[f32],
-    level: &[f32],
+    water: &[f32],
     old: &[f32],
     [north, south]: [&[f32]; 2],
     step: &Step,
@@ -272,7 +313,7 @@ pub(super) fn faces_along(
     let ([north0, north1], [south0, south1]) = (shifted(north, n), shifted(south, n));
     let faces = Faces {
         ground: shifted(ground, n),
-        level: shifted(level, n),
+        water: shifted(water, n),
         old: shifted(old, n),
         across: [[north0, south0], [north1, south1]],
     };
@@ -284,7 +325,7 @@ pub(super) fn faces_along(
 #[inline(always)]
 pub(super) fn faces_between(
     ground: [&[f32]; 2],
-    level: [&[f32]; 2],
+    water: [&[f32]; 2],
     old: [&[f32]; 3],
     along: [&[f32]; 2],
     step: &Step,
@@ -292,10 +333,10 @@ pub(super) fn faces_between(
 ) {
     let n = new.len();
     let faces = Faces {
-        ground: ground.map(|row| &row[..n]),
-        level: level.map(|row| &row[..n]),
-        old: old.map(|row| &row[..n]),
-        across: along.map(|row| shifted(row, n)),
+        ground: cut(ground, n),
+        water: cut(water, n),
+        old: cut(old, n),
+        across: [shifted(along[0], n), shifted(along[1], n)],
     };
     faces.discharges(step, new);
 }
@@ -341,8 +382,8 @@ pub(super) fn limit(
     carried: &mut [f32],
 ) {
     let n = wish.len();
-    let [share0, share1] = share.map(|row| &row[..n]);
-    let [load0, load1] = load.map(|row| &row[..n]);
+    let [share0, share1] = cut(share, n);
+    let [load0, load1] = cut(load, n);
     let (given, carried) = (&mut given[..n], &mut carried[..n]);
     for x in 0..n {
         // One of the two terms is zero: a selection that needs no branch.
@@ -360,33 +401,34 @@ pub(super) struct Around<'a> {
     pub south: &'a [f32],
 }
 
-/// Moves water and sediment. Gives each cell's depth (the most of before and
-/// after) and twice its v²·sin²α. `ground` is padded and of the rows north, here
-/// and south. Returns the most of g·d + v²: it bounds the next step.
+/// Moves water and sediment. Gives what each cell's water would wear off its bed, what
+/// it lets fall, the same by its depth, and its level. Returns the most of g·d + v²: it
+/// bounds the next step.
 #[inline(always)]
 pub(super) fn move_on(
     given: &Around,
     carried: &Around,
-    ground: [&[f32]; 3],
+    ground: &[f32],
     step: &Step,
     water: &mut [f32],
     water_low: &mut [f32],
     suspended: &mut [f32],
     new_east: &mut [f32],
-    depth: &mut [f32],
-    wear: &mut [f32],
+    worn: &mut [f32],
+    fallen: &mut [f32],
+    thinned: &mut [f32],
+    level: &mut [f32],
 ) -> f32 {
     let n = water.len();
     let [west, east] = shifted(given.along, n);
     let (north, south) = (&given.north[..n], &given.south[..n]);
     let [load_west, load_east] = shifted(carried.along, n);
     let (load_north, load_south) = (&carried.north[..n], &carried.south[..n]);
-    let [ground_west, _, ground_east] = shifted(ground[1], n);
-    let [ground_north, ground_south] = [ground[0], ground[2]].map(|row| &row[1..][..n]);
     let (water_low, suspended) = (&mut water_low[..n], &mut suspended[..n]);
-    let (new_east, depth, wear) = (&mut new_east[..n], &mut depth[..n], &mut wear[..n]);
+    let (ground, new_east) = (&ground[..n], &mut new_east[..n]);
+    let (worn, fallen) = (&mut worn[..n], &mut fallen[..n]);
+    let (thinned, level) = (&mut thinned[..n], &mut level[..n]);
     let a = step.per_length;
-    let gradient_squared = step.gradient * step.gradient;
     let mut most_pace = 0;
     for x in 0..n {
         let before = water[x];
@@ -397,81 +439,157 @@ pub(super) fn move_on(
         water[x] = after;
         water_low[x] = rest;
         let gain = a * ((load_west[x] - load_east[x]) + (load_north[x] - load_south[x]));
-        suspended[x] = most(suspended[x] + gain, 0.0);
+        let load = most(suspended[x] + gain, 0.0);
+        suspended[x] = load;
         new_east[x] = east[x];
 
         let d = most(most(before, after), FILM);
-        depth[x] = d;
-        let rise_x = ground_east[x] - ground_west[x];
-        let rise_y = ground_south[x] - ground_north[x];
-        let tilt = (rise_x * rise_x + rise_y * rise_y) * gradient_squared;
         let flow =
             (west[x] * west[x] + east[x] * east[x]) + (north[x] * north[x] + south[x] * south[x]);
-        // One division serves speed and slope: 2·v² = flow/depth²,
-        // sin²α = tilt/(1 + tilt).
-        let steep = 1.0 + tilt;
-        let inverse = flow / ((d * d) * steep);
+        // One division serves the speed, 2·v² = flow/d², the stress, n²·v²·d²/d^(7/3),
+        // the share that falls, and what falls by depth.
+        let (power, square, sunk) = (depth_power(d), d * d, d + step.settling);
+        let (both, inverse) = (square * power, 1.0 / ((square * power) * sunk));
         // A cell that runs dry shows any speed up to l/dt: were it to shorten the
-        // next step, that would show twice the speed. Deep water at twice the
+        // next step, that would show twice the speed. Water at ten times the
         // speed of waves is the fastest that counts.
         let wave = (2.0 * step.gravity) * d;
-        let pace = wave + least(inverse * steep, 4.0 * wave);
+        let speed = least((flow * power) * (sunk * inverse), MAX_SQUARED_FROUDE * wave);
         // Bits of positive numbers are ordered as the numbers are.
-        most_pace = most_pace.max(pace.to_bits());
-        let sine = most(tilt, step.min_sine_squared * steep);
-        wear[x] = inverse * sine;
+        most_pace = most_pace.max((wave + speed).to_bits());
+        let stress = (speed * step.stress) * ((square * square) * (sunk * inverse));
+        let wet = after > FILM;
+        let cut = step.carving * most(stress - step.threshold, 0.0);
+        worn[x] = if wet { cut } else { 0.0 };
+        let share = if wet {
+            step.settling * (both * inverse)
+        } else {
+            1.0
+        };
+        fallen[x] = load * share;
+        thinned[x] = (load * share) * ((d * power) * (sunk * inverse));
+        level[x] = ground[x] + d;
     }
     0.5 * f32::from_bits(most_pace)
 }
 
-/// Lets the water take up what it lacks and drop what is too much. In `cut` it
-/// finds what [`move_on`] gave as wear, and leaves the bedrock to cut, were it of
-/// no hardness; in `from_soil` the depth, and what left the soil, negative where it
-/// came. Returns bits of all cuts and changes of soil: zero where nothing changed.
+/// Share of what falls that goes to each neighbor, as far as that lies below the
+/// water's level.
+pub(crate) const SCATTER: f32 = 1.0 / 6.0;
+
+/// What of that which falls goes from the first of two rows of cells to the second:
+/// onto all of a cell that lies below the giver's bed, onto nothing that lies above
+/// its level. So banks stay what they are, and fans and lake beds become even.
+#[inline(always)]
+pub(super) fn scatter(
+    ground: [&[f32]; 2],
+    level: [&[f32]; 2],
+    fallen: [&[f32]; 2],
+    thinned: [&[f32]; 2],
+    flow: &mut [f32],
+) {
+    let n = flow.len();
+    let ([ground0, ground1], [level0, level1]) = (cut(ground, n), cut(level, n));
+    let ([fallen0, fallen1], [thinned0, thinned1]) = (cut(fallen, n), cut(thinned, n));
+    for x in 0..n {
+        let there = least(
+            most((level0[x] - ground1[x]) * thinned0[x], 0.0),
+            fallen0[x],
+        );
+        let back = least(
+            most((level1[x] - ground0[x]) * thinned1[x], 0.0),
+            fallen1[x],
+        );
+        flow[x] = SCATTER * (there - back);
+    }
+}
+
+/// Sharp edges wear so much more, and notches so much less, at most.
+pub(crate) const MAX_SMOOTHING: f32 = 0.8;
+
+/// The mean over a cell and its eight neighbors, weighted by ¼ ½ ¼ in both directions.
+/// Opposite neighbors are added first: a turned land gives the same bits.
+#[inline(always)]
+fn smoothed([north, here, south]: [&[f32]; 3], x: usize) -> f32 {
+    let corners = (north[x] + south[x + 2]) + (north[x + 2] + south[x]);
+    let sides = (north[x + 1] + south[x + 1]) + (here[x] + here[x + 2]);
+    ((corners + 2.0 * sides) + 4.0 * here[x + 1]) * (1.0 / 16.0)
+}
+
+/// Adds to a thickness, rounded down: what is left over of `gain` is never negative.
+#[inline(always)]
+fn add_rounded_down(thickness: f32, gain: f32) -> f32 {
+    let sum = thickness + gain;
+    let above = sum - thickness > gain;
+    f32::from_bits(sum.to_bits() - u32::from(above))
+}
+
+/// Lets the water take up what it wears, smoothed over the neighbors, and drop what
+/// falls: `fallen` in the row itself and what is scattered `along` it and from and to
+/// the rows north and south. `rock` gets the bedrock to cut, were it of no hardness;
+/// `from_soil` what left the soil, negative where it came. Returns bits of all cuts and
+/// changes of soil: zero where nothing changed.
 #[inline(always)]
 pub(super) fn exchange(
     ground: [&[f32]; 3],
+    worn: [&[f32]; 3],
+    fallen: &[f32],
+    scattered: &Around,
     water: &[f32],
     step: &Step,
     suspended: &mut [f32],
     soil: &mut [f32],
-    cut: &mut [f32],
+    rock: &mut [f32],
     from_soil: &mut [f32],
 ) -> [u32; 2] {
     let n = water.len();
-    let [ground_west, ground_here, ground_east] = shifted(ground[1], n);
-    let [ground_north, ground_south] = [ground[0], ground[2]].map(|row| &row[1..][..n]);
+    let (ground, worn) = (cut(ground, n + 2), cut(worn, n + 2));
+    let fallen = &fallen[..n];
+    let [west, east] = shifted(scattered.along, n);
+    let (north, south) = (&scattered.north[..n], &scattered.south[..n]);
     let (suspended, soil) = (&mut suspended[..n], &mut soil[..n]);
-    let (cut, from_soil) = (&mut cut[..n], &mut from_soil[..n]);
-    // Of twice the square of the speed.
-    let capacity_factor = step.capacity * core::f32::consts::FRAC_1_SQRT_2;
+    let (rock, from_soil) = (&mut rock[..n], &mut from_soil[..n]);
     let (mut any_cut, mut any_soil) = (0, 0);
     for x in 0..n {
-        let active = least(from_soil[x], step.full_depth);
-        // Sharp notches are spared and edges worn: without a bound on the bed's
-        // curvature, channels would be as narrow as the grid allows.
-        let around = (ground_west[x] + ground_east[x]) + (ground_north[x] + ground_south[x]);
-        let curvature = around - 4.0 * ground_here[x];
-        let shape = least(most(1.0 - step.rounding * curvature, 0.0), 2.0);
-        let capacity = (capacity_factor * active) * cut[x].sqrt() * shape;
-
-        let load = suspended[x];
+        // Edges wear more than notches, so that beds do not break into steps.
+        let [north_ground, here_ground, south_ground] = ground;
+        let around =
+            (here_ground[x] + here_ground[x + 2]) + (north_ground[x + 1] + south_ground[x + 1]);
+        let bend = step.smoothing * (around - 4.0 * here_ground[x + 1]);
+        let shape = 1.0 - most(least(bend, MAX_SMOOTHING), -MAX_SMOOTHING);
+        let worn = smoothed(worn, x) * shape;
+        let scattered = (west[x] - east[x]) + (north[x] - south[x]);
+        let comes = most(fallen[x] + scattered, 0.0);
         let wet = water[x] > FILM;
-        let capacity = if wet { capacity } else { 0.0 };
-        let fall_share = if wet { step.fall_share } else { 1.0 };
-        let fallen = most(load - capacity, 0.0) * fall_share;
-        let wanted = most(capacity - load, 0.0) * step.soil_share;
+        let load = most(suspended[x] - fallen[x], 0.0);
+        // Water never bears more than its share: as that is reached less is taken,
+        // and what is too much falls.
+        let full = step.carrying * water[x];
+        let room = most(full - load, 0.0);
+        let wanted = worn * room / most(full + worn, 1e-30);
+        let wanted = if wet { wanted } else { 0.0 };
+        let surplus = most(load - full, 0.0);
         let old_soil = soil[x];
         let taken = least(wanted, old_soil);
-        let rock = (wanted - taken) * step.rock_per_soil;
-        let new_soil = (old_soil - taken) + fallen;
+        let bare = old_soil - taken;
+        // A load that stays keeps what rounding leaves; of one that dries all falls.
+        let gain = comes + surplus;
+        let new_soil = if wet {
+            add_rounded_down(bare, gain)
+        } else {
+            bare + gain
+        };
         // What the soil's numbers really lost, so that nothing is made up.
         let lost = old_soil - new_soil;
         soil[x] = new_soil;
         from_soil[x] = lost;
-        cut[x] = rock;
-        suspended[x] = if wet { most(load + lost, 0.0) } else { 0.0 };
-        any_cut |= rock.to_bits();
+        rock[x] = (wanted - taken) * step.rock_per_soil;
+        suspended[x] = if wet {
+            most((load + comes) + lost, 0.0)
+        } else {
+            0.0
+        };
+        any_cut |= rock[x].to_bits();
         // Without the sign bit: −0 does not count as a change.
         any_soil |= lost.to_bits() << 1;
     }

@@ -271,7 +271,7 @@ impl PipeSolver {
                 if depth <= FILM.to_bits() && load == 0 {
                     continue;
                 }
-                state |= wet::row(water, row == rows.start, row + 1 == rows.end);
+                state |= wet::row(water, wet::near_edges(row - rows.start, rows.len()));
             }
             self.tiles[number] = state | wet::before(self.tiles[number]);
         }
@@ -440,25 +440,21 @@ impl PipeModel {
     pub(crate) fn constants(&self, grid: &Grid, datum: f32, dt: f32) -> Step {
         let s = self;
         let l = grid.cell_size();
-        let share = |rate: f32| -libm::expm1(-f64::from(rate) * f64::from(dt)) as f32;
-        let sine = libm::sin(f64::from(s.min_tilt).to_radians()) as f32;
-        // Never zero: bedrock's share is counted from soil's.
-        let soil_share = share(s.soil_erosion).max(1e-12);
+        let squared_roughness = s.roughness * s.roughness;
         Step {
             datum,
             per_length: dt / l,
             push: s.gravity * dt / l,
-            drag: s.gravity * s.roughness * s.roughness * dt,
+            drag: s.gravity * squared_roughness * dt,
             calm: (CALMING * dt / l).min(0.25),
             gravity: s.gravity,
-            gradient: 0.5 / l,
-            capacity: s.capacity,
-            full_depth: s.full_depth,
-            min_sine_squared: sine * sine,
-            rounding: s.rounding / (l * l),
-            soil_share,
-            rock_per_soil: share(s.bedrock_erosion) / soil_share,
-            fall_share: share(s.deposition),
+            stress: 0.5 * squared_roughness,
+            carving: s.carving * dt,
+            threshold: s.threshold,
+            carrying: s.carrying,
+            settling: s.settling * dt,
+            smoothing: s.smoothing / l,
+            rock_per_soil: s.bedrock,
         }
     }
 }
@@ -492,7 +488,7 @@ fn save_halo(halo: &mut Halo, terrain: &Terrain, band: usize, strips: &[Range<us
         return;
     };
     let columns = from.start..to.end;
-    let numbers = [first - 2, first - 1, end, end + 1];
+    let numbers = [first - 3, first - 2, first - 1, end, end + 1, end + 2];
     for (row, number) in halo.rows.iter_mut().zip(numbers) {
         if (-1..=height).contains(&number) {
             row.save(terrain, number, &columns);
@@ -502,10 +498,10 @@ fn save_halo(halo: &mut Halo, terrain: &Terrain, band: usize, strips: &[Range<us
         && band > 0
     {
         let width = terrain.grid().width();
-        let third = (first as usize - 3) * width;
-        halo.third.resize(width, 0.0);
-        halo.third[columns.clone()]
-            .copy_from_slice(&flow.south[third + columns.start..third + columns.end]);
+        let fourth = (first as usize - 4) * width;
+        halo.fourth.resize(width, 0.0);
+        halo.fourth[columns.clone()]
+            .copy_from_slice(&flow.south[fourth + columns.start..fourth + columns.end]);
     }
 }
 
@@ -513,8 +509,8 @@ impl OldRow {
     fn save(&mut self, terrain: &Terrain, row: isize, columns: &Range<usize>) {
         let width = terrain.grid().width();
         self.ground.resize(width + 2, 0.0);
-        self.level.resize(width + 2, 0.0);
-        self.water.resize(width, 0.0);
+        self.water.resize(width + 2, 0.0);
+        self.water_low.resize(width, 0.0);
         self.suspended.resize(width, 0.0);
         self.along.resize(width + 1, 0.0);
         self.south.resize(width, 0.0);
@@ -535,12 +531,11 @@ impl OldRow {
         let [bedrock, rest, soil] = layers.map(|layer| &layer[cells.clone()]);
         let water = &terrain.water()[cells.clone()];
         let ground = &mut self.ground[from + 1..=to];
-        let level = &mut self.level[from + 1..=to];
         for x in 0..to - from {
             ground[x] = relative_ground(bedrock[x], rest[x], soil[x], terrain.datum());
-            level[x] = ground[x] + water[x];
         }
-        self.water[from..to].copy_from_slice(water);
+        self.water[from + 1..=to].copy_from_slice(water);
+        self.water_low[from..to].copy_from_slice(&terrain.water_low()[cells.clone()]);
         self.suspended[from..to].copy_from_slice(&terrain.suspended()[cells.clone()]);
         let Some(flow) = terrain.flow() else {
             return;
@@ -549,17 +544,17 @@ impl OldRow {
         self.along[0] = flow.west_border[row];
         self.south[from..to].copy_from_slice(&flow.south[cells]);
         let borders = terrain.borders();
-        let (ground, level) = (&mut self.ground, &mut self.level);
+        let (ground, water) = (&mut self.ground, &mut self.water);
         if columns.start == 0 {
             let inner = ground[2.min(width)];
-            let edge = [ground[1], level[1]];
-            [ground[0], level[0]] = beyond(borders.west, terrain.datum(), edge, inner);
+            let edge = [ground[1], water[1]];
+            [ground[0], water[0]] = beyond(borders.west, terrain.datum(), edge, inner);
         }
         if columns.end == width {
             let inner = ground[(width - 1).max(1)];
-            let edge = [ground[width], level[width]];
+            let edge = [ground[width], water[width]];
             let outer = beyond(borders.east, terrain.datum(), edge, inner);
-            [ground[width + 1], level[width + 1]] = outer;
+            [ground[width + 1], water[width + 1]] = outer;
         }
     }
 
@@ -578,14 +573,14 @@ impl OldRow {
             let cell = edge * width + x;
             let ground = terrain.relative_ground(cell);
             let inner = terrain.relative_ground(inner * width + x);
-            let level = ground + terrain.water()[cell];
-            let outer = beyond(border, terrain.datum(), [ground, level], inner);
-            [self.ground[x + 1], self.level[x + 1]] = outer;
+            let water = terrain.water()[cell];
+            let outer = beyond(border, terrain.datum(), [ground, water], inner);
+            [self.ground[x + 1], self.water[x + 1]] = outer;
         }
         // Slopes along the border are not asked for.
         let (west, east) = (columns.start, columns.end + 1);
-        (self.ground[west], self.level[west]) = (self.ground[west + 1], self.level[west + 1]);
-        (self.ground[east], self.level[east]) = (self.ground[east - 1], self.level[east - 1]);
+        (self.ground[west], self.water[west]) = (self.ground[west + 1], self.water[west + 1]);
+        (self.ground[east], self.water[east]) = (self.ground[east - 1], self.water[east - 1]);
         self.suspended[columns.clone()].fill(0.0);
         self.along[columns.start..=columns.end].fill(0.0);
         match terrain.flow() {

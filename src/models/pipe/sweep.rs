@@ -1,16 +1,17 @@
 //! One sub-step of a band of rows, in a single sweep.
 //!
-//! A cell's new state needs the old one of cells up to two rows away: its faces'
+//! A cell's new water needs the old state of cells up to two rows away: its faces'
 //! discharges are limited by what its neighbors give in all. So the sweep loads
 //! row r, then knows the faces between rows r − 1 and r, then what row r − 1 can
-//! give, then the limited faces between r − 2 and r − 1, and updates row r − 2 in
-//! place. A few rolling rows keep what is still needed of the old state, and the
-//! rows beyond the band's edges are saved before any band starts. Memory is read
-//! and written once.
+//! give, then the limited faces between r − 2 and r − 1, and moves the water of
+//! row r − 2 in place. What that water wears and lets fall is spread over a cell's
+//! neighbors, so that the ground of row r − 3 comes last. A few rolling rows keep
+//! what is still needed of the old state, and the rows beyond the band's edges are
+//! saved before any band starts. Memory is read and written once.
 
 use super::rows::{
     Around, North, Source, Step, exchange, faces_along, faces_between, limit, load_row, move_on,
-    shares,
+    scatter, shares,
 };
 use crate::{
     models::{most, rows::Rows},
@@ -23,7 +24,7 @@ use multiversion::multiversion;
 pub(super) const SIDE: usize = TILE as usize;
 
 /// Rows of a band, by the rows of the grid: one tile, or two where there
-/// are enough bands for everyone. Each band works on four rows beyond its own,
+/// are enough bands for everyone. Each band works on six rows beyond its own,
 /// so higher ones waste less. It must not depend on the workers: the ledger
 /// adds up band by band.
 pub(super) fn band_rows(height: usize) -> usize {
@@ -34,6 +35,8 @@ pub(super) fn band_rows(height: usize) -> usize {
 /// before the last sub-step, so that a tile that ran dry is swept once more and
 /// keeps no discharges for the next water.
 pub(super) mod wet {
+    use super::super::rows::WET_REACH as REACH;
+
     pub const ANY: u8 = 1;
     pub const NORTH: u8 = 2;
     pub const SOUTH: u8 = 4;
@@ -47,38 +50,58 @@ pub(super) mod wet {
         if state & ANY != 0 { BEFORE } else { 0 }
     }
 
+    /// Whether a row of a tile, of so many rows, is near to its north and south edge.
+    #[inline(always)]
+    pub fn near_edges(row: usize, rows: usize) -> [bool; 2] {
+        [row < REACH, row + REACH >= rows]
+    }
+
     /// The state that one wet row gives its tile.
     #[inline(always)]
-    pub fn row(water: &[f32], northmost: bool, southmost: bool) -> u8 {
+    pub fn row(water: &[f32], [north, south]: [bool; 2]) -> u8 {
         let side = |there: bool, bit: u8| if there { bit } else { 0 };
-        let edge = |depth: Option<&f32>| depth.is_some_and(|&depth| depth > super::FILM);
-        ANY | side(northmost, NORTH)
-            | side(southmost, SOUTH)
-            | side(edge(water.first()), WEST)
-            | side(edge(water.last()), EAST)
+        let wet = |cells: &[f32]| cells.iter().any(|&depth| depth > super::FILM);
+        let reach = REACH.min(water.len());
+        ANY | side(north, NORTH)
+            | side(south, SOUTH)
+            | side(wet(&water[..reach]), WEST)
+            | side(wet(&water[water.len() - reach..]), EAST)
     }
 }
 
 /// A row as it was before the sub-step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OldRow {
-    /// Ground and level above the datum, padded by a cell at each end.
+    /// Ground above the datum and water on it, padded by a cell at each end.
     pub ground: Vec<f32>,
-    pub level: Vec<f32>,
     pub water: Vec<f32>,
+    pub water_low: Vec<f32>,
     pub suspended: Vec<f32>,
     /// Faces along the row, the west end first.
     pub along: Vec<f32>,
     pub south: Vec<f32>,
 }
 
-/// The two rows above a band and the two below it. Beyond a border the nearer
-/// one is a ghost, and the farther one is not used.
+/// The three rows above a band and the three below it. Beyond a border the nearest
+/// one is a ghost, and those farther out are not used.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Halo {
-    pub rows: [OldRow; 4],
-    /// Discharges between the third row above and the second.
-    pub third: Vec<f32>,
+    pub rows: [OldRow; 6],
+    /// Discharges between the fourth row above and the third.
+    pub fourth: Vec<f32>,
+}
+
+impl Halo {
+    /// The saved row of this number, of a band from `first` to before `end`.
+    #[inline(always)]
+    fn row(&self, row: isize, [first, end]: [isize; 2]) -> &OldRow {
+        let number = if row < first {
+            row - first + 3
+        } else {
+            row - end + 3
+        };
+        &self.rows[number as usize]
+    }
 }
 
 /// What a band reports.
@@ -156,7 +179,7 @@ pub(super) struct Band<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch(Vec<f32>);
 
-const SCRATCH_ROWS: usize = 30;
+const SCRATCH_ROWS: usize = 45;
 
 impl Scratch {
     pub fn fit(&mut self, width: usize) {
@@ -164,26 +187,27 @@ impl Scratch {
     }
 }
 
-/// Levels beyond the border of a cell, from the cell and its inner neighbor:
-/// the ground goes on as it does at the edge.
+/// Ground and water beyond the border of a cell, from the cell and its inner
+/// neighbor: the ground goes on as it does at the edge.
 #[inline(always)]
 pub(super) fn beyond(
     border: Border,
     datum: f32,
-    [ground, level]: [f32; 2],
+    [ground, water]: [f32; 2],
     inner_ground: f32,
 ) -> [f32; 2] {
-    let outer = ground + (ground - inner_ground);
+    let rise = ground - inner_ground;
+    let outer = ground + rise;
     match border {
-        Border::Wall => [outer, outer],
+        Border::Wall => [outer, 0.0],
         Border::Open => {
             // At least as steep as an outfall over a step.
-            let fall = (ground - outer).max(level - ground);
-            [outer, (level - fall).max(outer)]
+            let fall = (-rise).max(water);
+            [outer, (water - fall - rise).max(0.0)]
         }
         Border::Sea { level: sea } => {
             let outer = outer.min(ground);
-            [outer, (sea - datum).max(outer)]
+            [outer, (sea - datum - outer).max(0.0)]
         }
     }
 }
@@ -235,8 +259,8 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
     let (width, n, first) = (band.width, strip.len(), band.first);
     let mut scratch = Rows::of(&mut scratch.0, width + 3);
     // Padded rows of the old state; row r at (r + 2) % length.
-    let mut ground: [_; 4] = scratch.take_padded(1);
-    let mut level: [_; 2] = scratch.take_padded(1);
+    let mut ground: [_; 5] = scratch.take_padded(1);
+    let mut depth: [_; 2] = scratch.take_padded(1);
     let mut old_along: [_; 2] = scratch.take_padded(2);
     let mut old_south: [_; 3] = scratch.take_padded(1);
     for row in &mut old_south {
@@ -245,8 +269,8 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
     }
     if first > 0 {
         // The sweep begins with faces whose neighbors lie before it.
-        let third = &band.halo.third[strip.clone()];
-        old_south[(first - 1) % 3][1..=n].copy_from_slice(third);
+        let fourth = &band.halo.fourth[strip.clone()];
+        old_south[(first - 2) % 3][1..=n].copy_from_slice(fourth);
     }
     // Wishes, shares (padded), and what is given, of the two newest rows.
     let mut wish_south: [_; 2] = scratch.take();
@@ -262,11 +286,20 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
     let along: [_; 2] = scratch.take();
     let carried_along: [_; 2] = scratch.take();
     let mut carried_south: [_; 2] = scratch.take();
-    // Limited faces between the band and the row above it.
-    let [into_band] = scratch.take();
+    // Limited faces of rows beyond the band, and the new state of such a row.
+    let given_beyond: [_; 2] = scratch.take();
+    let [water_beyond, low_beyond, load_beyond, unused] = scratch.take();
+    // What the water of a row wears and lets fall, padded, and what of the latter goes
+    // to the next cell and to the next row.
+    let mut worn: [_; 3] = scratch.take_padded(1);
+    let mut fallen: [_; 2] = scratch.take_padded(1);
+    let mut thinned: [_; 2] = scratch.take_padded(1);
+    let mut level: [_; 2] = scratch.take_padded(1);
+    let [scattered_along] = scratch.take();
+    let mut scattered_south: [_; 2] = scratch.take();
     let [cut, from_soil] = scratch.take();
-    // Whether something in a row may move.
-    let mut stirs = [false; 4];
+    // Whether something in a row may move, and whether it did.
+    let (mut stirs, mut moved) = ([false; 4], [false; 3]);
 
     let (first, end, height) = (
         band.first as isize,
@@ -276,46 +309,40 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
     let at = |row: isize| (row + 2) as usize;
     let at_west = strip.start == 0;
     let at_east = strip.end == width;
-    let begin = if first == 0 { -1 } else { first - 2 };
-    for newest in begin..=end + 1 {
+    let begin = if first == 0 { -1 } else { first - 3 };
+    for newest in begin..=end + 2 {
         // Load row `newest`.
         if newest <= height {
             let own = (first..end).contains(&newest);
-            let rows = [newest, newest - 1].map(|row| at(row) % 4);
+            let rows = [at(newest) % 5, at(newest - 1) % 5];
             let Ok([ground, north_ground]) = ground.get_disjoint_mut(rows) else {
                 // Two neighbors are never the same.
                 return;
             };
-            let (level, north_level) = roll(&mut level, at(newest));
+            let (depth, north_depth) = roll(&mut depth, at(newest));
             let (along, north_along) = roll(&mut old_along, at(newest));
             let (south, [north_south, before]) = roll_three(&mut old_south, at(newest));
             if own {
                 let row = (newest - first) as usize;
                 let north = North {
                     ground: &north_ground[1..],
-                    level: &north_level[1..],
+                    water: &north_depth[1..],
                     // Beyond the north border there is no other row.
                     before: &if newest == 0 { north_south } else { before }[1..],
                     old: &north_south[1..],
                     along: &north_along[1..],
                 };
                 let (wish, _) = roll(&mut wish_south, at(newest - 1));
-                let loaded: [&mut [f32]; 5] = [ground, level, along, south, wish];
+                let loaded: [&mut [f32]; 5] = [ground, depth, along, south, wish];
                 stirs[at(newest) % 4] = load_own_row(band, row, &strip, &north, step, loaded);
             } else {
-                let number = if newest < first {
-                    newest - first + 2
-                } else {
-                    newest - end + 2
-                };
-                let old = &band.halo.rows[number as usize];
+                let old = band.halo.row(newest, [first, end]);
                 ground[..n + 2].copy_from_slice(&old.ground[strip.start..strip.end + 2]);
-                level[..n + 2].copy_from_slice(&old.level[strip.start..strip.end + 2]);
+                depth[..n + 2].copy_from_slice(&old.water[strip.start..strip.end + 2]);
                 along[1..n + 2].copy_from_slice(&old.along[strip.start..=strip.end]);
                 south[1..=n].copy_from_slice(&old.south[strip.clone()]);
-                let (ground, level) = (&ground[1..=n], &level[1..=n]);
                 let loads = &old.suspended[strip.clone()];
-                stirs[at(newest) % 4] = ground.iter().zip(level).any(|(z, h)| h - z > FILM)
+                stirs[at(newest) % 4] = depth[1..=n].iter().any(|depth| *depth > FILM)
                     || loads.iter().any(|load| *load > 0.0);
             }
             // Beyond its ends the row flows as it does there.
@@ -337,11 +364,18 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
                 let came = (first..end).contains(&newest) && (newest > first || !at_west);
                 let count = if came { 1 } else { n };
                 faces_between(
-                    [&ground[at(row) % 4][1..], &ground[at(newest) % 4][1..]],
-                    [&level[at(row) % 2][1..], &level[at(newest) % 2][1..]],
+                    [&ground[at(row) % 5][1..], &ground[at(newest) % 5][1..]],
+                    [&depth[at(row) % 2][1..], &depth[at(newest) % 2][1..]],
                     // Beyond the north border there is no other row.
-                    [row.max(0) - 1, row, newest].map(|row| &old_south[at(row) % 3][1..]),
-                    [row, newest].map(|row| &old_along[at(row) % 2][1..]),
+                    [
+                        &old_south[at(row.max(0) - 1) % 3][1..],
+                        &old_south[at(row) % 3][1..],
+                        &old_south[at(newest) % 3][1..],
+                    ],
+                    [
+                        &old_along[at(row) % 2][1..],
+                        &old_along[at(newest) % 2][1..],
+                    ],
                     step,
                     &mut wish[..count],
                 );
@@ -361,27 +395,29 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
         }
 
         // Faces along row `newest − 1`, and what its cells can give.
-        if row < first - 1 {
+        if row < first - 2 {
             continue;
         }
         let ghost = row < 0 || row >= height;
         let (share_here, share_north) = roll(&mut share, at(row));
         let (load_here, load_north) = roll(&mut load, at(row));
         let own = (first..end).contains(&row);
+        // The water of the rows next to the band is moved as well, for what it wears.
+        let near = (first - 1..=end).contains(&row);
         if ghost {
             share_here[1..=n].fill(1.0);
             load_here[1..=n].fill(0.0);
         } else if !stirs[at(row) % 4] {
             share_here[1..=n].fill(0.0);
             load_here[1..=n].fill(0.0);
-            if own {
+            if near {
                 along[at(row) % 2][..=n].fill(0.0);
                 carried_along[at(row) % 2][..=n].fill(0.0);
             }
         } else {
             faces_along(
-                &ground[at(row) % 4][..],
-                &level[at(row) % 2][..],
+                &ground[at(row) % 5][..],
+                &depth[at(row) % 2][..],
                 &old_along[at(row) % 2][..],
                 [&old_south[at(row - 1) % 3][..], &old_south[at(row) % 3][..]],
                 step,
@@ -398,9 +434,11 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
                 let cells = row * width + strip.start..row * width + strip.end;
                 (&band.water[cells.clone()], &band.suspended[cells])
             } else {
-                let number = if row < first { 1 } else { 2 };
-                let old = &band.halo.rows[number];
-                (&old.water[strip.clone()], &old.suspended[strip.clone()])
+                let old = band.halo.row(row, [first, end]);
+                (
+                    &old.water[strip.start + 1..=strip.end],
+                    &old.suspended[strip.clone()],
+                )
             };
             let (wish_here, wish_north) = roll(&mut wish_south, at(row));
             shares(
@@ -412,7 +450,7 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
                 &mut share_here[1..=n],
                 &mut load_here[1..=n],
             );
-            if own {
+            if near {
                 limit(
                     &wish_along[..n + 1],
                     [share_here, &share_here[1..]],
@@ -425,86 +463,186 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
 
         // Limited faces between rows `newest − 2` and `newest − 1`.
         let row = newest - 2;
-        if row < first - 1 {
+        if row < begin.max(first - 2) {
             continue;
         }
+        let own = (first..end).contains(&row);
         let local = (row - first).max(0) as usize;
         let cells = local * width + strip.start..local * width + strip.end;
-        let given = match row < first {
-            true => &mut into_band[..n],
-            false => &mut band.south[cells.clone()],
-        };
         let (carried, carried_north) = roll(&mut carried_south, at(row));
-        if stirs[at(row) % 4] || stirs[at(row + 1) % 4] {
-            limit(
-                &roll(&mut wish_south, at(row)).0[..n],
-                [&share_north[1..], &share_here[1..]],
-                [&load_north[1..], &load_here[1..]],
-                given,
-                carried,
-            );
-        } else {
-            given.fill(0.0);
-            carried[..n].fill(0.0);
-        }
-        if row == -1 || row == height - 1 {
-            let outward = if row < 0 { -1.0 } else { 1.0 };
-            for (given, carried) in given.iter().zip(&carried[..n]) {
-                let (given, carried) = (given * outward, carried * outward);
-                band.report.cross_border(given, carried, step.per_length);
+        if row < height {
+            let given = match own {
+                true => &mut band.south[cells.clone()],
+                false => &mut given_beyond[at(row) % 2][..n],
+            };
+            if stirs[at(row) % 4] || stirs[at(row + 1) % 4] {
+                limit(
+                    &roll(&mut wish_south, at(row)).0[..n],
+                    [&share_north[1..], &share_here[1..]],
+                    [&load_north[1..], &load_here[1..]],
+                    given,
+                    carried,
+                );
+            } else {
+                given.fill(0.0);
+                carried[..n].fill(0.0);
             }
-            if let (-1, Some(border)) = (row, band.north_border.as_deref_mut()) {
-                border[strip.clone()].copy_from_slice(given);
+            if row == -1 || row == height - 1 {
+                let outward = if row < 0 { -1.0 } else { 1.0 };
+                for (given, carried) in given.iter().zip(&carried[..n]) {
+                    let (given, carried) = (given * outward, carried * outward);
+                    band.report.cross_border(given, carried, step.per_length);
+                }
+                if let (-1, Some(border)) = (row, band.north_border.as_deref_mut()) {
+                    border[strip.clone()].copy_from_slice(given);
+                }
             }
         }
 
-        // The new state of row `newest − 2`.
-        if row < first {
+        // The new water of row `newest − 2`.
+        if row < first - 1 {
             continue;
         }
+        let ghost = row < 0 || row >= height;
+        let stirred = stirs[at(row - 1) % 4] || stirs[at(row) % 4] || stirs[at(row + 1) % 4];
+        moved[at(row) % 3] = stirred && !ghost;
         let along = &along[at(row) % 2][..=n];
         let carried_along = &carried_along[at(row) % 2][..=n];
-        if at_west {
+        let worn_here = &mut worn[at(row) % 3];
+        let (fallen_here, fallen_north) = roll(&mut fallen, at(row));
+        let (thinned_here, thinned_north) = roll(&mut thinned, at(row));
+        let (level_here, level_north) = roll(&mut level, at(row));
+        if own && at_west {
             band.west_border[local] = along[0];
             let report = &mut band.report;
             report.cross_border(-along[0], -carried_along[0], step.per_length);
         }
-        if at_east {
+        if own && at_east {
             let report = &mut band.report;
             report.cross_border(along[n], carried_along[n], step.per_length);
         }
-        let around = [row - 1, row, row + 1].map(|row| stirs[at(row) % 4]);
-        if around.contains(&true) {
+        if moved[at(row) % 3] {
+            let north = match row - 1 {
+                before if before < first || before >= end => &given_beyond[at(before) % 2][..n],
+                before => {
+                    let before = (before - first) as usize * width;
+                    &band.south[before + strip.start..before + strip.end]
+                }
+            };
+            let south = match own {
+                true => &band.south[cells.clone()],
+                false => &given_beyond[at(row) % 2][..n],
+            };
             let given = Around {
                 along,
-                north: match local {
-                    0 => &into_band[..n],
-                    _ => &band.south[cells.start - width..cells.end - width],
-                },
-                south: &band.south[cells.clone()],
+                north,
+                south,
             };
             let carried = Around {
                 along: carried_along,
                 north: carried_north,
                 south: carried,
             };
-            let ground = [row - 1, row, row + 1].map(|row| &ground[at(row) % 4][..]);
-            let (cut, from_soil) = (&mut cut[..n], &mut from_soil[..n]);
+            let [water, low, load, east] = if own {
+                [
+                    &mut band.water[cells.clone()],
+                    &mut band.water_low[cells.clone()],
+                    &mut band.suspended[cells.clone()],
+                    &mut band.east[cells.clone()],
+                ]
+            } else {
+                let old = band.halo.row(row, [first, end]);
+                water_beyond[..n].copy_from_slice(&old.water[strip.start + 1..=strip.end]);
+                low_beyond[..n].copy_from_slice(&old.water_low[strip.clone()]);
+                load_beyond[..n].copy_from_slice(&old.suspended[strip.clone()]);
+                [
+                    &mut water_beyond[..n],
+                    &mut low_beyond[..n],
+                    &mut load_beyond[..n],
+                    &mut unused[..n],
+                ]
+            };
             let pace = move_on(
                 &given,
                 &carried,
-                ground,
+                &ground[at(row) % 5][1..],
                 step,
-                &mut band.water[cells.clone()],
-                &mut band.water_low[cells.clone()],
-                &mut band.suspended[cells.clone()],
-                &mut band.east[cells.clone()],
-                from_soil,
-                cut,
+                water,
+                low,
+                load,
+                east,
+                &mut worn_here[1..=n],
+                &mut fallen_here[1..=n],
+                &mut thinned_here[1..=n],
+                &mut level_here[1..=n],
             );
-            band.report.pace = band.report.pace.max(pace);
+            if own {
+                band.report.pace = band.report.pace.max(pace);
+            }
+        } else {
+            worn_here[1..=n].fill(0.0);
+            fallen_here[1..=n].fill(0.0);
+            thinned_here[1..=n].fill(0.0);
+            if own {
+                // Nothing flows along the row.
+                band.east[cells].fill(0.0);
+            }
+        }
+        // What is worn beyond a border is as at its edge; beyond the strip it is dry.
+        worn_here[0] = if at_west { worn_here[1] } else { 0.0 };
+        worn_here[n + 1] = if at_east { worn_here[n] } else { 0.0 };
+
+        // What falls and is scattered between rows `newest − 3` and `newest − 2`.
+        let row = newest - 3;
+        let (scattered, scattered_north) = roll(&mut scattered_south, at(row));
+        let scattered = &mut scattered[..n];
+        if ghost || row < 0 || !(moved[at(row) % 3] || moved[at(row + 1) % 3]) {
+            scattered.fill(0.0);
+        } else {
+            scatter(
+                [&ground[at(row) % 5][1..], &ground[at(row + 1) % 5][1..]],
+                [&level_north[1..], &level_here[1..]],
+                [&fallen_north[1..], &fallen_here[1..]],
+                [&thinned_north[1..], &thinned_here[1..]],
+                scattered,
+            );
+        }
+
+        // The new ground of row `newest − 3`.
+        if row < first {
+            continue;
+        }
+        let (north, south) = ((row - 1).max(0), (row + 1).min(height - 1));
+        if moved[at(north) % 3] || moved[at(row) % 3] || moved[at(south) % 3] {
+            let local = (row - first) as usize;
+            let cells = local * width + strip.start..local * width + strip.end;
+            // Beyond a border the ground goes on.
+            let around = [
+                &ground[at(row - 1) % 5][..],
+                &ground[at(row) % 5][..],
+                &ground[at(row + 1) % 5][..],
+            ];
+            scatter(
+                [&around[1][1..], &around[1][2..]],
+                [&level_north[1..], &level_north[2..]],
+                [&fallen_north[1..], &fallen_north[2..]],
+                [&thinned_north[1..], &thinned_north[2..]],
+                &mut scattered_along[1..n],
+            );
+            // Nothing over a border; beyond the strip it is dry.
+            (scattered_along[0], scattered_along[n]) = (0.0, 0.0);
+            let scattered = Around {
+                along: &scattered_along[..=n],
+                north: scattered_north,
+                south: scattered,
+            };
+            let [north, here, south] = [at(north) % 3, at(row) % 3, at(south) % 3];
+            let (cut, from_soil) = (&mut cut[..n], &mut from_soil[..n]);
             let changes = exchange(
-                ground,
+                around,
+                [worn[north], worn[here], worn[south]],
+                &fallen_north[1..],
+                &scattered,
                 &band.water[cells.clone()],
                 step,
                 &mut band.suspended[cells.clone()],
@@ -513,14 +651,11 @@ fn sweep_strip(band: &mut Band, strip: Range<usize>, step: &Step, scratch: &mut 
                 from_soil,
             );
             finish_row(band, local, &strip, changes, cut, from_soil);
-        } else {
-            // Nothing flows along the row, and nothing has changed.
-            band.east[cells].fill(0.0);
         }
     }
 }
 
-/// Loads a row of the band, and the ground and level of the cells beside the
+/// Loads a row of the band, and the ground and water of the cells beside the
 /// strip. What the face of its first cell to the row before wishes is not right
 /// yet.
 #[inline(always)]
@@ -530,7 +665,7 @@ fn load_own_row(
     strip: &Range<usize>,
     north: &North,
     step: &Step,
-    [ground, level, along, south, wish]: [&mut [f32]; 5],
+    [ground, depth, along, south, wish]: [&mut [f32]; 5],
 ) -> bool {
     let (n, datum) = (strip.len(), step.datum);
     let cells = row * band.width + strip.start..row * band.width + strip.end;
@@ -550,7 +685,7 @@ fn load_own_row(
         north,
         step,
         &mut ground[1..=n],
-        &mut level[1..=n],
+        &mut depth[1..=n],
         &mut along[2..n + 2],
         &mut south[1..=n],
         wish,
@@ -558,25 +693,27 @@ fn load_own_row(
     let beside = |cell: usize| {
         let (bedrock, rest) = (band.bedrock[cell], band.bedrock_low[cell]);
         let ground = relative_ground(bedrock, rest, band.soil[cell], datum);
-        [ground, ground + band.water[cell]]
+        [ground, band.water[cell]]
     };
     if strip.start > 0 {
-        [ground[0], level[0]] = beside(cells.start - 1);
+        [ground[0], depth[0]] = beside(cells.start - 1);
         along[1] = 0.0;
     } else {
-        let edge = [ground[1], level[1]];
-        [ground[0], level[0]] = beyond(band.borders.west, datum, edge, ground[2.min(n)]);
+        let edge = [ground[1], depth[1]];
+        [ground[0], depth[0]] = beyond(band.borders.west, datum, edge, ground[2.min(n)]);
         along[1] = band.west_border[row];
         // A sea may come in over dry land.
-        stirs |= matches!(band.borders.west, Border::Sea { .. }) && level[0] > ground[1];
+        stirs |=
+            matches!(band.borders.west, Border::Sea { .. }) && ground[0] + depth[0] > ground[1];
     }
     if strip.end < band.width {
-        [ground[n + 1], level[n + 1]] = beside(cells.end);
+        [ground[n + 1], depth[n + 1]] = beside(cells.end);
     } else {
-        let edge = [ground[n], level[n]];
+        let edge = [ground[n], depth[n]];
         let inner = ground[(n - 1).max(1)];
-        [ground[n + 1], level[n + 1]] = beyond(band.borders.east, datum, edge, inner);
-        stirs |= matches!(band.borders.east, Border::Sea { .. }) && level[n + 1] > ground[n];
+        [ground[n + 1], depth[n + 1]] = beyond(band.borders.east, datum, edge, inner);
+        stirs |= matches!(band.borders.east, Border::Sea { .. })
+            && ground[n + 1] + depth[n + 1] > ground[n];
     }
     stirs
 }
@@ -612,8 +749,8 @@ fn finish_row(
     }
     // A tile that is known to have changed, or to be wet, is not looked at again.
     let tiles = row / SIDE * band.width.div_ceil(SIDE);
-    let northmost = row.is_multiple_of(SIDE);
-    let southmost = row + 1 == band.rows || (row + 1).is_multiple_of(SIDE);
+    let first = row / SIDE * SIDE;
+    let near_edges = wet::near_edges(row - first, SIDE.min(band.rows - first));
     let mut from = strip.start;
     while from < strip.end {
         let to = ((from / SIDE + 1) * SIDE).min(strip.end);
@@ -627,9 +764,9 @@ fn finish_row(
             band.report.ground_changed[tile] = any != 0;
         }
         let water = &band.water[row * band.width + from..row * band.width + to];
-        let known = band.tiles[tile] & wet::ANY != 0 && !northmost && !southmost;
+        let known = band.tiles[tile] & wet::ANY != 0 && near_edges == [false; 2];
         if known || deepest(water) > FILM {
-            band.tiles[tile] |= wet::row(water, northmost, southmost);
+            band.tiles[tile] |= wet::row(water, near_edges);
         }
         from = to;
     }
