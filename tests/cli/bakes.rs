@@ -90,9 +90,10 @@ fn a_small_bake_moves_what_it_always_moved() {
     is(&report["output"]["highest"], GOLDEN[1]);
     is(&report["passes"][0]["moved"], GOLDEN[2]);
     is(&report["passes"][1]["moved"], GOLDEN[3]);
-    is(&report["passes"][2]["moved"], GOLDEN[4]);
-    is(&report["ledger"]["solids"]["left"], GOLDEN[5]);
-    is(&report["ledger"]["water"]["rained"], GOLDEN[6]);
+    // Five seconds of rain do not carve yet.
+    assert_eq!(report["passes"][2]["moved"], 0.0);
+    is(&report["ledger"]["solids"]["left"], GOLDEN[4]);
+    is(&report["ledger"]["water"]["rained"], GOLDEN[5]);
     // Some of the land lies below height zero: there the sum of absolute volumes is
     // more than the volumes together.
     let solids = &report["ledger"]["solids"];
@@ -111,9 +112,7 @@ fn a_small_bake_moves_what_it_always_moved() {
 
 /// Lowest before and highest after (m), moved by each pass, gone over the border,
 /// rained (m³).
-const GOLDEN: [f64; 7] = [
-    -12.0085, 146.25, 97_290.1, 20_273.1, 21.5354, 2_934.57, 182.044,
-];
+const GOLDEN: [f64; 6] = [-12.0085, 146.25, 97_290.1, 20_273.1, 2_934.57, 182.044];
 
 #[test]
 fn models_of_a_pass_run_side_by_side() {

@@ -94,14 +94,14 @@ fn options_without_a_model_belong_to_the_scene() {
     assert_eq!(report["state_hash"], bake(&scene, 0.5, 0.25, models));
 
     // A preset goes before the scene, and an option before the preset.
-    let preset = "(models: (pipe: (roughness: 0.2, capacity: 0.75)))";
+    let preset = "(models: (pipe: (roughness: 0.2, carving: 0.75)))";
     std::fs::write(folder.file("preset.ron"), preset).expect("writable");
     let (report, _) = run(
         &folder,
         "mine.ron --seconds 0 --preset preset.ron --set roughness=0.3",
     );
     assert_eq!(*setting(&report, "pipe", "roughness"), 0.3);
-    assert_eq!(*setting(&report, "pipe", "capacity"), 0.75);
+    assert_eq!(*setting(&report, "pipe", "carving"), 0.75);
 }
 
 #[test]
