@@ -23,6 +23,16 @@ use std::time::Duration;
 
 const STEP: Duration = Duration::from_millis(20);
 
+/// Place and mesh of every chunk of water.
+fn water_chunks(app: &mut App) -> Vec<(UVec2, AssetId<Mesh>)> {
+    let world = app.world_mut();
+    let mut chunks = world.query::<(&WaterChunk, &Mesh3d)>();
+    let chunks = chunks.iter(world);
+    chunks
+        .map(|(chunk, mesh)| (chunk.coord, mesh.0.id()))
+        .collect()
+}
+
 /// The vertices of a mesh as they are on the GPU, `N` numbers each.
 fn vertices<const N: usize>(app: &mut App, mesh: AssetId<Mesh>) -> Vec<[f32; N]> {
     let world = app.sub_app_mut(RenderApp).world_mut();
@@ -182,12 +192,7 @@ fn water_is_as_white_as_on_the_cpu() {
     app.update();
     let land = terrain(&app).clone();
     let thinnest = app.world().resource::<WaterView>().min_depth;
-    let world = app.world_mut();
-    let mut chunks = world.query::<(&WaterChunk, &Mesh3d)>();
-    let chunks: Vec<_> = chunks
-        .iter(world)
-        .map(|(chunk, mesh)| (chunk.coord, mesh.0.id()))
-        .collect();
+    let chunks = water_chunks(&mut app);
     assert_eq!(chunks.len(), 4);
     let (mut white, mut clear) = (0, 0);
     for (coord, mesh) in chunks {
@@ -269,12 +274,7 @@ fn the_water_of_rivers_is_drawn_although_the_host_runs_them() {
         read(&mut app);
     }
     let land = terrain(&app).clone();
-    let world = app.world_mut();
-    let mut chunks = world.query::<(&WaterChunk, &Mesh3d)>();
-    let chunks: Vec<_> = chunks
-        .iter(world)
-        .map(|(chunk, mesh)| (chunk.coord, mesh.0.id()))
-        .collect();
+    let chunks = water_chunks(&mut app);
     let (mut streams, mut moving) = (0, 0);
     for (coord, mesh) in chunks {
         let (first, _) = land.grid().chunk_cells(coord);

@@ -29,29 +29,18 @@ pub(super) struct SavedPipe {
 
 impl Default for SavedPipe {
     fn default() -> Self {
-        let PipeModel {
-            gravity,
-            roughness,
-            carving,
-            threshold,
-            carrying,
-            settling,
-            smoothing,
-            bedrock,
-            max_substeps,
-            published,
-        } = PipeModel::default();
+        let model = PipeModel::default();
         Self {
-            gravity,
-            roughness,
-            carving,
-            threshold,
-            carrying,
-            settling,
-            smoothing,
-            bedrock,
-            max_substeps,
-            published,
+            gravity: model.gravity,
+            roughness: model.roughness,
+            carving: model.carving,
+            threshold: model.threshold,
+            carrying: model.carrying,
+            settling: model.settling,
+            smoothing: model.smoothing,
+            bedrock: model.bedrock,
+            max_substeps: model.max_substeps,
+            published: model.published,
             capacity: f32::NAN,
             full_depth: f32::NAN,
             min_tilt: f32::NAN,
