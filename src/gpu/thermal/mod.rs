@@ -15,7 +15,7 @@ use super::{
 };
 use crate::models::thermal::{
     ThermalSolver,
-    solver::{Substep as SlideStep, WALL},
+    solver::{NEARLY_ALL as SOIL_SHARE, Substep as SlideStep, WALL},
 };
 use bevy::{math::*, render::render_resource::ShaderType};
 
@@ -24,6 +24,8 @@ shader_module! {
     constants {
         /// Height of what lies beyond the border: nothing flows up there.
         HIGH: f32 = WALL;
+        /// Largest share of a cell's soil that slides in a sub-step.
+        NEARLY_ALL: f32 = SOIL_SHARE;
         /// The smallest number of a full mantissa, and the share of a power of two in
         /// which flows are counted.
         SMALLEST: f32 = f32::MIN_POSITIVE;

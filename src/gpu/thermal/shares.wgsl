@@ -6,7 +6,7 @@
 #import bevy_erode::gpu::state::{exactly, index, inside}
 #import bevy_erode::gpu::status::status
 #import bevy_erode::gpu::ledger::add_to_ledger
-#import bevy_erode::gpu::thermal::constants::{thermal, HIGH}
+#import bevy_erode::gpu::thermal::constants::{thermal, HIGH, NEARLY_ALL}
 
 @group(0) @binding(2) var<storage, read> rock: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> cover: array<vec2<f32>>;
@@ -46,7 +46,7 @@ fn main(
             + (fall(z, ground_at(cell + vec2(-1, 1)), diagonal) + fall(z, ground_at(cell + vec2(1, -1)), diagonal));
         let wish = along * thermal.share.x + across * thermal.share.y;
         let soil = cover[index(cell)].x;
-        let share = soil / max(max(wish, soil), 1e-30);
+        let share = NEARLY_ALL * soil / max(max(wish, soil), 1e-30);
         slides[index(cell)] = vec2(share, z);
         slid = share * wish;
         atomicMax(&deepest, bitcast<u32>(soil));

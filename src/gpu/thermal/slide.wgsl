@@ -2,7 +2,7 @@
 #define_import_path bevy_erode::gpu::thermal::slide
 
 #import bevy_erode::gpu::constants::{constants, GROUP, MOVED, AT_REST}
-#import bevy_erode::gpu::state::{add_exactly, index, inside, tile_of}
+#import bevy_erode::gpu::state::{add_exactly, exactly, index, inside, tile_of}
 #import bevy_erode::gpu::status::{status, status_word, mark_ground}
 #import bevy_erode::gpu::ledger::add_to_ledger
 #import bevy_erode::gpu::thermal::constants::{thermal, HIGH, PER_DIAGONAL, QUANTUM_SHARE, SMALLEST}
@@ -28,12 +28,12 @@ fn quantum() -> f32 {
     return max(power * QUANTUM_SHARE, SMALLEST);
 }
 
-// The flow from a neighbor into this cell, rounded to whole quanta.
+// The flow from a neighbor into this cell, rounded towards zero to whole quanta.
 fn inflow(here: vec2<f32>, there: vec2<f32>, stable: f32, share: f32, quantum: f32) -> f32 {
     let rise = there.y - here.y;
     let excess = rise - min(max(rise, -stable), stable);
     let loose = select(here.x, there.x, excess > 0.0);
-    return round(loose * excess * share / quantum) * quantum;
+    return trunc(loose * excess * share / quantum) * quantum;
 }
 
 @compute @workgroup_size(GROUP, GROUP)
@@ -68,8 +68,11 @@ fn main(
         if broken > 0.0 {
             broken *= thermal.shelter / (thermal.shelter + soil);
             if constants.has_hardness != 0u { broken *= 1.0 - textureLoad(hardness, cell, 0).x; }
+            // Deep soil counts in coarser steps: the rock loses what arrives there.
+            let covered = exactly(soil + broken);
+            broken = exactly(covered - soil);
+            soil = covered;
             rock[at] = add_exactly(rock[at], -broken);
-            soil += broken;
         }
 
         let step = quantum();

@@ -11,8 +11,9 @@
 //! b   = dt·Kb·max(0, max slope − tan θ_rock)·c/(c + soil)   bedrock → soil
 //! ```
 //!
-//! Flows are rounded to the last place of the deepest soil, so that what leaves
-//! one cell and what reaches the next are the same number.
+//! Flows are rounded towards zero to the last place of the deepest soil, so that
+//! what leaves one cell and what reaches the next are the same number, and no cell
+//! gives more than it has.
 //!
 //! The weights are those of the isotropic nine-point Laplacian, so slides have
 //! no favorite direction, and `D` means the same at any resolution.

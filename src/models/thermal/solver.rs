@@ -25,6 +25,9 @@ const MAX_SUBSTEPS: u32 = 64;
 pub(crate) const WALL: f32 = 1e30;
 /// 1.5 · 2²³: a number so large that its last place is one.
 const ROUNDER: f32 = 12_582_912.0;
+/// Largest share of a cell's soil that slides in a sub-step. All of it, rounded up
+/// in the sums, would be more than there is: soil out of nothing.
+pub(crate) const NEARLY_ALL: f32 = 1.0 - 1e-6;
 const BAND: usize = TILE as usize;
 /// Weights of the isotropic nine-point Laplacian.
 const AXIS: f32 = 2.0 / 3.0;
@@ -53,6 +56,9 @@ pub(crate) struct Substep {
     pub shelter: f32,
     /// Adding and subtracting it rounds a flow to a multiple of the quantum.
     rounder: f32,
+    /// Half the quantum: what a flow loses before it is rounded, so that it is
+    /// rounded towards zero.
+    half_quantum: f32,
 }
 
 impl Solver for ThermalSolver {
@@ -101,8 +107,13 @@ impl Solver for ThermalSolver {
                 Some((cursor, deepest)) if same(cursor) => deepest,
                 _ => deepest_of(&workers, terrain.soil()),
             };
-            let rounder = ROUNDER * quantum(deepest);
-            self.substep(&workers, terrain, &Substep { rounder, ..substep });
+            let quantum = quantum(deepest);
+            let substep = Substep {
+                rounder: ROUNDER * quantum,
+                half_quantum: 0.5 * quantum,
+                ..substep
+            };
+            self.substep(&workers, terrain, &substep);
         }
     }
 }
@@ -124,6 +135,7 @@ impl ThermalSolver {
             breaking: (self.settings.breaking * dt / (substeps as f32 * l)).min(0.25),
             shelter: self.settings.shelter,
             rounder: 0.0,
+            half_quantum: 0.0,
         };
         (substeps, substep)
     }
@@ -407,13 +419,13 @@ fn loose_row(
         let across =
             pair(south_east[x + 1], north_west[x]) + pair(south_west[x], north_east[x + 1]);
         let wish = along * substep.share[0] + across * substep.share[1];
-        let share = soil[x] / most(most(wish, soil[x]), 1e-30);
+        let share = NEARLY_ALL * soil[x] / most(most(wish, soil[x]), 1e-30);
         loose[x] = share;
         slides[x] = share * wish;
     }
 }
 
-/// Turns a row's excesses into flows, rounded to whole quanta.
+/// Turns a row's excesses into flows, rounded towards zero to whole quanta.
 #[inline(always)]
 fn flow_row([here, south]: [&[f32]; 2], substep: &Substep, faces: &mut Faces) {
     let count = here.len() - 1;
@@ -421,7 +433,9 @@ fn flow_row([here, south]: [&[f32]; 2], substep: &Substep, faces: &mut Faces) {
     let [e, s, se, sw] = faces.each_mut().map(|row| &mut row[..count]);
     let flow = |excess: f32, own: f32, other: f32, share: f32| {
         let loose = if excess > 0.0 { other } else { own };
-        (loose * excess * share + substep.rounder) - substep.rounder
+        let wanted = loose * excess * share;
+        let less = wanted - substep.half_quantum.copysign(wanted);
+        (less + substep.rounder) - substep.rounder
     };
     let [axis, diagonal] = substep.share;
     for x in 0..count {
@@ -460,7 +474,7 @@ fn slide_row(
         let mut any = 0u32;
         for (soil, gain) in soil.iter_mut().zip(gains) {
             any |= gain.to_bits() << 1;
-            // Rounding may take a hair more than there is.
+            // A guard only: flows leave a little of the soil behind.
             *soil = most(*soil + gain, 0.0);
             deepest = deepest.max(soil.to_bits());
         }
@@ -515,9 +529,12 @@ fn break_row(
             }
         }
         let bedrock = bedrock[span.clone()].iter_mut().zip(&mut rest[span]);
-        for ((bedrock, rest), (soil, broken)) in bedrock.zip(soil.iter_mut().zip(&*broken)) {
-            add_exactly(bedrock, rest, -broken);
-            *soil += broken;
+        for ((bedrock, rest), (soil, broken)) in bedrock.zip(soil.iter_mut().zip(&mut *broken)) {
+            // Deep soil counts in coarser steps: the rock loses what arrives there.
+            let new = *soil + *broken;
+            *broken = new - *soil;
+            *soil = new;
+            add_exactly(bedrock, rest, -*broken);
         }
         let sum = sum(broken);
         *changed |= sum > 0.0;
