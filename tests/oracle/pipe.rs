@@ -276,7 +276,7 @@ pub mod default {
                     let friction = g * n * n * dt * (q * q + p * p).sqrt() / h.powf(7.0 / 3.0);
                     let calmed = q + (dt / l).min(0.25) * (next - 2.0 * q);
                     let deeper = d[i].max(d[j]).max(film);
-                    let spread = 0.6 * (b[0] - b[1]) * h / deeper;
+                    let spread = 0.8 * (b[0] - b[1]) * h / deeper;
                     let push = g * h * dt * (h_j - h_i) / l;
                     let borne = (5.0 / 3.0 * dt / l * q.abs() / deeper).min(0.9);
                     let carried = borne * if q > 0.0 { sent[0] } else { -sent[1] };
@@ -368,11 +368,9 @@ pub mod default {
                     continue;
                 }
                 let face = |plane: &[f64], x, y| self.at(x, y).map_or(0.0, |i| plane[i]);
-                let squares = face(&east, x - 1, y).powi(2)
-                    + east[i].powi(2)
-                    + face(&south, x, y - 1).powi(2)
-                    + south[i].powi(2);
-                let speed = squares / (2.0 * deeper[i].powi(2));
+                let u = (face(&east, x - 1, y) + east[i]) / 2.0;
+                let v = (face(&south, x, y - 1) + south[i]) / 2.0;
+                let speed = (u * u + v * v) / deeper[i].powi(2);
                 let stress = n * n * speed.min(100.0 * g * deeper[i]) / deeper[i].cbrt();
                 worn[i] = carving * f64::max(0.0, stress - threshold);
                 fallen[i] *= sinks / (deeper[i] + sinks);
@@ -406,9 +404,9 @@ pub mod default {
             };
             for (x, y, i) in self.cells() {
                 let mut smooth = 0.0;
-                for (offset, weight) in [(-1, 0.25), (0, 0.5), (1, 0.25)] {
+                for offset in -1..=1 {
                     let row = near(x - 1, y + offset) + near(x + 1, y + offset);
-                    smooth += weight * (0.25 * row + 0.5 * near(x, y + offset));
+                    smooth += (row + near(x, y + offset)) / 9.0;
                 }
                 // Beyond a border the ground goes on as at its edge.
                 let bend = |a: Option<usize>, b: Option<usize>| match (a, b) {

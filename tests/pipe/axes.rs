@@ -137,10 +137,10 @@ fn erosion_has_no_favorite_direction() {
         (0.8..=1.2).contains(&lie),
         "{lie} of the isotropic share lie near"
     );
-    // Beds that are cut deep keep a course along an axis once they have it: 1.53 here,
-    // where the water alone, in beds that give way little, is at 1.1.
+    // 1.17 here, and 1.04 on three of these lands turned by six angles each: on the ten
+    // a tenth more flows near an axis even where water cuts nothing.
     assert!(
-        (0.8..=1.6).contains(&flow),
+        (0.8..=1.2).contains(&flow),
         "{flow} of the isotropic share flow near"
     );
 }

@@ -88,7 +88,10 @@ fn move_on(cell: vec2<i32>, share: f32, at: u32) -> Moved {
     let speed = ((squares.x + squares.y) + (squares.z + squares.w)) / (depth * depth);
     let wave = 2.0 * pipe.gravity * depth;
     let bounded = min(speed, MAX_SQUARED_FROUDE * wave);
-    let stress = pipe.stress * bounded * ((depth * depth) / depth_power(depth));
+    // The bed feels where the water goes as a whole.
+    let run = given.xz + given.yw;
+    let drawn = min(0.5 * (run.x * run.x + run.y * run.y) / (depth * depth), MAX_SQUARED_FROUDE * wave);
+    let stress = pipe.stress * drawn * ((depth * depth) / depth_power(depth));
     let wet = after > FILM;
     let settling = pipe.settling * share;
     let fallen = load_now * select(1.0, settling / (depth + settling), wet);
@@ -107,11 +110,11 @@ fn scattered(one: u32, other: u32) -> f32 {
     return SCATTER * (there - back);
 }
 
-// What is worn around a place, weighted by 1/4, 1/2, 1/4 in both directions.
+// The mean of what is worn at a place and around it.
 fn smoothed(at: u32) -> f32 {
     let corners = (worn[at - SIDE - 1u] + worn[at + SIDE + 1u]) + (worn[at - SIDE + 1u] + worn[at + SIDE - 1u]);
     let sides = (worn[at - SIDE] + worn[at + SIDE]) + (worn[at - 1u] + worn[at + 1u]);
-    return ((corners + 2.0 * sides) + 4.0 * worn[at]) * (1.0 / 16.0);
+    return ((corners + sides) + worn[at]) * (1.0 / 9.0);
 }
 
 // Adds to a thickness, rounded down: what is left over of `gain` is never negative.

@@ -11,18 +11,18 @@
 //! ```text
 //! H  = z + d                         h = max(0, max(H_i, H_j) − max(z_i, z_j))
 //! q̄  = q + c·(q of the next face before − 2q + q of the next behind)    c = min(¼, 1 m/s·dt/l)
-//! b  = max(0, |v| − |u|)             f = 0.6·(b_i − b_j)·h / max(h, d_i, d_j)
+//! b  = max(0, |v| − |u|)             f = 0.8·(b_i − b_j)·h / max(h, d_i, d_j)
 //! F  = g·n²·dt·√(q² + p²)/h^(7/3)    a = min(5/3·dt/l·|q| / max(d_i, d_j), 0.9)
 //! D  = Σ q out of the giving cell, signed like q
 //! q* = (q̄ + F·q − a·D − g·h·dt·(H_j − H_i)/l + F·f) / (1 + 2F)     h > film, else 0
 //! K  = min(1, d / (dt/l·Σ q* out))                  no cell gives more than it has
 //! q  ← K of the giving cell · q*
 //! d  ← d − dt/l·Σ q out              s ← s − dt/l·Σ (q·s/d of the giving cell) out
-//! v² = (q_w² + q_e² + q_n² + q_s²) / (2·d²)         the new q, the larger d of before and after
+//! v² = ((q_w + q_e)² + (q_n + q_s)²) / (4·d²)       the new q, the larger d of before and after
 //! τ  = n²·v²/d^(1/3)                 the bed's stress, as a height of water (depth·slope)
 //! E  = carving·dt·max(0, τ − threshold)             what the water would wear
 //! F  = s·w/(d + w), w = settling·dt                 what falls;  d ≤ film: all of s
-//! E' = E smoothed over 3 × 3 cells, ¼ ½ ¼ each way, ·(1 − clamp(smoothing·l·∇²z, −0.8, 0.8))
+//! E' = mean of E over 3 × 3 cells, ·(1 − clamp(smoothing·l·∇²z, −0.8, 0.8))
 //! F' = F + what neighbors scatter here − what is scattered: to each of four F/6 times the
 //!      part of the giver's depth that its level lies above their ground
 //! m  = carrying·d                    the most that the water bears
@@ -47,15 +47,18 @@
 //!
 //! `q̄` calms waves as short as the grid. One signed discharge keeps waves at
 //! their true speed, the face's own depth lets deep water run faster,
-//! `√(q² + p²)` and the mean square of the faces treat all directions alike, and
-//! sediment rides the water's own discharge, so that both are conserved.
+//! `√(q² + p²)` and the mean of the faces treat all directions alike, and sediment
+//! rides the water's own discharge, so that both are conserved.
 //!
 //! `f` is why channels do not favor the axes. A thread of water that runs askew
 //! goes by turns through both kinds of faces and so spreads over a few cells; one
 //! along an axis would stay as narrow as a cell, gather more and more, and draw
 //! its neighbors in. `f` lets it spread as much: the drag pulls a discharge not
 //! to rest but towards a flow from where more goes straight on to where less
-//! does. Deep or ideal water, that has little drag, does not feel it.
+//! does. Deep or ideal water, that has little drag, does not feel it. Beds that water
+//! cuts would make much of any rest, because a bed as narrow as a cell, which only one
+//! along an axis can be, is cut the fastest: so `f` is a little more than water alone
+//! would need, and wear is spread evenly over 3 × 3 cells.
 
 #[cfg(test)]
 mod channel_tests;

@@ -45,8 +45,9 @@ pub(crate) struct Step {
 }
 
 /// Share of a discharge along an axis that goes to each side. Water that the
-/// grid carries askew, by turns along x and y, spreads by itself.
-pub(crate) const SPREADING: f32 = 0.6;
+/// grid carries askew, by turns along x and y, spreads by itself. 0.6 is even for
+/// water alone; beds cut by it keep what it favors, and are even with more.
+pub(crate) const SPREADING: f32 = 0.8;
 
 /// A flood runs so many times as fast as its water, by Manning's law.
 pub(crate) const FLOOD: f32 = 5.0 / 3.0;
@@ -450,14 +451,20 @@ pub(super) fn move_on(
         // the share that falls, and what falls by depth.
         let (power, square, sunk) = (depth_power(d), d * d, d + step.settling);
         let (both, inverse) = (square * power, 1.0 / ((square * power) * sunk));
+        let per_square = power * (sunk * inverse);
         // A cell that runs dry shows any speed up to l/dt: were it to shorten the
         // next step, that would show twice the speed. Water at ten times the
         // speed of waves is the fastest that counts.
         let wave = (2.0 * step.gravity) * d;
-        let speed = least((flow * power) * (sunk * inverse), MAX_SQUARED_FROUDE * wave);
+        let most_speed = MAX_SQUARED_FROUDE * wave;
+        let speed = least(flow * per_square, most_speed);
         // Bits of positive numbers are ordered as the numbers are.
         most_pace = most_pace.max((wave + speed).to_bits());
-        let stress = (speed * step.stress) * ((square * square) * (sunk * inverse));
+        // The bed feels where the water goes as a whole: by its faces alone a thread
+        // that turns in each cell, as all do that run askew, would wear more.
+        let (u, v) = (west[x] + east[x], north[x] + south[x]);
+        let drawn = least((0.5 * (u * u + v * v)) * per_square, most_speed);
+        let stress = (drawn * step.stress) * ((square * square) * (sunk * inverse));
         let wet = after > FILM;
         let cut = step.carving * most(stress - step.threshold, 0.0);
         worn[x] = if wet { cut } else { 0.0 };
@@ -507,13 +514,14 @@ pub(super) fn scatter(
 /// Sharp edges wear so much more, and notches so much less, at most.
 pub(crate) const MAX_SMOOTHING: f32 = 0.8;
 
-/// The mean over a cell and its eight neighbors, weighted by ¼ ½ ¼ in both directions.
+/// The mean over a cell and its eight neighbors. One that gives the cell itself more
+/// weight lets beds along an axis become narrower than others and so outrun them.
 /// Opposite neighbors are added first: a turned land gives the same bits.
 #[inline(always)]
 fn smoothed([north, here, south]: [&[f32]; 3], x: usize) -> f32 {
     let corners = (north[x] + south[x + 2]) + (north[x + 2] + south[x]);
     let sides = (north[x + 1] + south[x + 1]) + (here[x] + here[x + 2]);
-    ((corners + 2.0 * sides) + 4.0 * here[x + 1]) * (1.0 / 16.0)
+    ((corners + sides) + here[x + 1]) * (1.0 / 9.0)
 }
 
 /// Adds to a thickness, rounded down: what is left over of `gain` is never negative.
