@@ -7,6 +7,7 @@
 #![doc = "[forcing]: crate::guide::forcing"]
 #![doc = "[rivers]: crate::guide::rivers"]
 #![doc = "[lava]: crate::guide::lava"]
+#![doc = "[ageing]: crate::guide::ageing"]
 #![doc = "[edits]: crate::guide::edits"]
 #![doc = "[queries]: crate::guide::queries"]
 #![doc = "[change_tracking]: crate::guide::change_tracking"]
@@ -81,6 +82,7 @@ pub mod prelude {
         masks::{Mask, TerrainMasks},
         models::{
             AppErosionExt, Solver,
+            ageing::Ageing,
             droplet::Droplets,
             lava::Lava,
             meander::{MeanderingRiver, RiverStretch},

@@ -44,6 +44,8 @@ pub enum ErosionStepSystems {
     Edits,
     /// Weather and springs.
     Forcing,
+    /// [`Ageing`](crate::models::ageing::Ageing).
+    Ageing,
     /// [`Droplets`](crate::models::droplet::Droplets).
     Droplets,
     /// Water models.
@@ -312,6 +314,7 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
             (
                 ErosionStepSystems::Edits,
                 ErosionStepSystems::Forcing,
+                ErosionStepSystems::Ageing,
                 ErosionStepSystems::Droplets,
                 ErosionStepSystems::Water,
                 ErosionStepSystems::Lava,

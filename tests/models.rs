@@ -45,6 +45,20 @@ const CASES: &[Case] = &[
             ..conditions(0.5, 0.001)
         },
     ),
+    // Whole ageing steps, and one under way.
+    (
+        "Ageing",
+        "(years_per_second: 7000.0, uplift: Keep(share: 0.8, years: 20000.0))",
+        Conditions {
+            unchanged: &[Layer::Water],
+            ..conditions(0.5, 0.0)
+        },
+    ),
+    (
+        "Ageing",
+        "(years_per_second: 3000.0, breach: false, fill_lakes: true)",
+        conditions(1.0, 0.0),
+    ),
     ("Droplets", "(seed: 1)", conditions(0.5, 0.0)),
     (
         "Droplets",

@@ -1,5 +1,6 @@
 //! All integration tests in one program: linking Bevy once is slow enough.
 
+mod ageing;
 mod app;
 mod bake;
 mod contract;

@@ -32,6 +32,7 @@ use crate::{
     forcing::{LavaSource, WaterSink, WaterSource},
     models::{
         Solver,
+        ageing::{Ageing, AgeingSolver},
         droplet::{DropletSolver, Droplets},
         meander::{MeanderingRiver, RiverStretch, TerrainRiver},
     },
@@ -47,6 +48,8 @@ use thiserror::Error;
 
 /// Droplets between two looks at the progress.
 const DROPS_AT_ONCE: u64 = 16_384;
+/// Parts in which progress of ageing is counted: its steps differ in what they cost.
+const AGE_PARTS: u64 = 1000;
 /// Erosion time of a step unless another is asked for. units: s
 const STEP: f32 = 1.0 / 64.0;
 /// Steps between two looks at the heights, which would slow down every step.
@@ -289,6 +292,15 @@ enum Stage {
         settings: Droplets,
         count: u64,
     },
+    Runoff {
+        settings: Droplets,
+        metres: f32,
+        drops: u64,
+    },
+    Age {
+        settings: Ageing,
+        years: f64,
+    },
     Models {
         models: Vec<BakeModel>,
         seconds: f32,
@@ -299,6 +311,7 @@ enum Stage {
 /// A stage that is ready to run.
 enum ReadyStage {
     Droplets(Box<DropletSolver>, u64),
+    Age(Box<AgeingSolver>, f64),
     Models(ReadyModels),
 }
 
@@ -317,6 +330,7 @@ impl ReadyStage {
     fn parts(&self) -> u64 {
         match self {
             Self::Droplets(_, count) => count.div_ceil(DROPS_AT_ONCE),
+            Self::Age(..) => AGE_PARTS,
             Self::Models(ready) => ready.steps + u64::from(ready.last.is_some()),
         }
     }
@@ -338,6 +352,20 @@ impl ReadyStage {
                     })?;
                     reached(part + 1)?;
                 }
+            }
+            Self::Age(mut solver, years) => {
+                let mut ended = Ok(());
+                let mut go_on = |share: f64, land: &Terrain| {
+                    ended = check_heights(land, limits, AgeingSolver::NAME, || {
+                        format!("{:.0} years", share * years)
+                    });
+                    if ended.is_ok() {
+                        ended = reached((share * AGE_PARTS as f64) as u64);
+                    }
+                    ended.is_ok()
+                };
+                solver.age_coarse_to_fine(terrain, years, &mut go_on)?;
+                ended?;
             }
             Self::Models(ReadyModels {
                 names,
@@ -422,6 +450,23 @@ impl Bake {
         self
     }
 
+    /// Then lets so many metres of run-off fall as droplets, by as many drops as suit
+    /// the cells but at least `drops`; see [`Droplets::runoff`]. units: m
+    pub fn runoff(mut self, settings: Droplets, metres: f32, drops: u64) -> Self {
+        self.stages.push(Stage::Runoff {
+            settings,
+            metres,
+            drops,
+        });
+        self
+    }
+
+    /// Then ages the land by so many years. units: yr
+    pub fn age(mut self, settings: Ageing, years: f64) -> Self {
+        self.stages.push(Stage::Age { settings, years });
+        self
+    }
+
     /// Then runs models side by side, in this order in every step, for so long;
     /// the last step is shorter if need be. One water model at most. units: s
     pub fn simulate(mut self, seconds: f32, models: impl IntoIterator<Item = BakeModel>) -> Self {
@@ -440,6 +485,20 @@ impl Bake {
             Stage::Droplets { settings, count } => {
                 let solver = DropletSolver::new(settings.clone(), grid)?;
                 Ok(ReadyStage::Droplets(Box::new(solver), *count))
+            }
+            Stage::Runoff {
+                settings,
+                metres,
+                drops,
+            } => {
+                let runoff = settings.clone().runoff_by(*metres, grid, *drops)?;
+                let solver = DropletSolver::new(runoff.droplets, grid)?;
+                Ok(ReadyStage::Droplets(Box::new(solver), runoff.count))
+            }
+            Stage::Age { settings, years } => {
+                in_range("Bake", "years", *years as f32, 0.0..=1e9)?;
+                let solver = AgeingSolver::new(settings.clone(), grid)?;
+                Ok(ReadyStage::Age(Box::new(solver), *years))
             }
             Stage::Models {
                 models,

@@ -8,6 +8,7 @@
 //! | [Rain, sources and seasons](forcing) | what brings water and takes it away |
 //! | [Rivers](rivers) | meandering rivers |
 //! | [Lava](lava) | vents, flow, steam |
+//! | [Ageing](ageing) | geological time: from noise to a world in three passes |
 //!
 //! | in a game | |
 //! |---|---|
@@ -55,6 +56,7 @@ pages! {
     forcing
     rivers
     lava
+    ageing
     edits
     queries
     change_tracking

@@ -9,6 +9,7 @@
 //! added. All that deals with models in general asks them: the plugin, saved
 //! states, scenes, presets, bakes, the command line, the panel and the tests.
 
+pub mod ageing;
 mod any_model;
 pub mod droplet;
 pub mod lava;

@@ -60,6 +60,11 @@ pub(crate) struct ModelState<S> {
 
 impl<S> ModelState<S> {
     /// The solver, if there is one.
+    pub fn solver(&self) -> Option<&S> {
+        self.solver.as_ref()
+    }
+
+    /// The solver, to change it, if there is one.
     pub fn solver_mut(&mut self) -> Option<&mut S> {
         self.solver.as_mut()
     }

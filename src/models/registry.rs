@@ -1,6 +1,6 @@
 //! The models that an app knows: this crate's and those of other crates.
 
-use super::{AnyModel, Solver, lava, meander, plugin::ModelPlugin, table::BUILT_IN, water};
+use super::{AnyModel, Solver, ageing, lava, meander, plugin::ModelPlugin, table::BUILT_IN, water};
 #[cfg(feature = "io")]
 use crate::io::ModelFiles;
 use crate::{
@@ -332,6 +332,7 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
         wire(app, entry);
     }
     water::build(app, schedule);
+    ageing::timeline::build(app, schedule);
     lava::steam::build(app);
     meander::plugin::build(app, schedule);
 }

@@ -1,8 +1,8 @@
 //! The table of this crate's models: the one place that lists them.
 
 use super::{
-    droplet::DropletSolver, lava::LavaSolver, pipe::PipeSolver, registry::ModelEntry,
-    shallow_water::ShallowWaterSolver, thermal::ThermalSolver,
+    ageing::AgeingSolver, droplet::DropletSolver, lava::LavaSolver, pipe::PipeSolver,
+    registry::ModelEntry, shallow_water::ShallowWaterSolver, thermal::ThermalSolver,
 };
 use crate::forcing::{EvaporationSolver, RainSolver};
 
@@ -12,6 +12,7 @@ use crate::forcing::{EvaporationSolver, RainSolver};
 pub const BUILT_IN: &[ModelEntry] = &[
     ModelEntry::of::<RainSolver>(),
     ModelEntry::of::<EvaporationSolver>(),
+    ModelEntry::of::<AgeingSolver>(),
     ModelEntry::of::<DropletSolver>(),
     ModelEntry::of::<PipeSolver>(),
     ModelEntry::of::<ShallowWaterSolver>(),

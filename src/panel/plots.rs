@@ -221,6 +221,7 @@ pub(super) fn show_ledger(ui: &mut Ui, world: &mut World) {
         ("moved", solids.moved),
         ("left across the border", solids.left),
         ("added by edits", solids.added),
+        ("uplifted", solids.uplifted),
         ("carried", solids.carried),
         ("in rivers", solids.in_rivers),
         ("lost by a published method", solids.lost),

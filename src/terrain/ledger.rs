@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! solids = bedrock + soil + suspended + lava + carried + lava_carried + in_rivers + left
-//!          − added + lost
+//!          − added − uplifted + lost
 //! water  = standing + carried + in_rivers + evaporated + drained + left
 //!          − rained − poured − sea_inflow − added + lost
 //! ```
@@ -40,6 +40,8 @@ pub struct SolidsLedger {
     pub left: f64,
     /// Brought in by edits and sources.
     pub added: f64,
+    /// Risen from below, by uplift; less what sank.
+    pub uplifted: f64,
     /// Lost by a method that does not conserve (`as_published()` only).
     pub lost: f64,
     /// Taken up from the ground so far, by whatever model.
@@ -108,8 +110,21 @@ pub enum SolidsTerm {
     Carried,
     /// Gone over the border: [`SolidsLedger::left`].
     Left,
+    /// Risen from below: [`SolidsLedger::uplifted`].
+    Uplifted,
     /// Lost by a method that does not conserve: [`SolidsLedger::lost`].
     Lost,
+}
+
+impl SolidsTerm {
+    /// A volume under this term as one that goes: what comes in is negative.
+    #[inline]
+    pub(super) fn outward(self, volume: f64) -> f64 {
+        match self {
+            Self::Uplifted => -volume,
+            _ => volume,
+        }
+    }
 }
 
 /// Where a model's water went or came from; see
@@ -152,13 +167,14 @@ impl SolidsLedger {
         *match term {
             SolidsTerm::Carried => &mut self.carried,
             SolidsTerm::Left => &mut self.left,
+            SolidsTerm::Uplifted => &mut self.uplifted,
             SolidsTerm::Lost => &mut self.lost,
         } += volume;
     }
 
     /// All terms.
     #[cfg(feature = "io")]
-    pub(crate) fn terms(&self) -> [f64; 13] {
+    pub(crate) fn terms(&self) -> [f64; 14] {
         [
             self.bedrock,
             self.soil,
@@ -169,6 +185,7 @@ impl SolidsLedger {
             self.in_rivers,
             self.left,
             self.added,
+            self.uplifted,
             self.lost,
             self.moved,
             self.initial,
@@ -187,6 +204,7 @@ impl SolidsLedger {
             + self.in_rivers
             + self.left
             - self.added
+            - self.uplifted
             + self.lost
     }
 

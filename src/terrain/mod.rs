@@ -385,6 +385,18 @@ impl Terrain {
         Ok(())
     }
 
+    /// Gives each cell bedrock with its low part, and soil. The difference is recorded
+    /// as added by edits.
+    pub(crate) fn replace_ground(&mut self, of: impl Fn(usize) -> (f32, f32, f32)) {
+        let before = self.standing();
+        for cell in 0..self.grid.cells() {
+            (self.bedrock[cell], self.bedrock_low[cell], self.soil[cell]) = of(cell);
+        }
+        let after = self.standing();
+        self.account.solids.added += after.solids.balance() - before.solids.balance();
+        self.tiles.mark_all();
+    }
+
     /// Takes the hardness map away.
     pub fn remove_hardness(&mut self) {
         self.hardness = None;

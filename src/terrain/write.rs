@@ -333,10 +333,11 @@ impl TerrainWrite<'_> {
     /// Says where solids went that vanished from the layers, or will vanish
     /// before the guard is dropped: so many m³ are recorded under this term of
     /// the [ledger](super::SolidsLedger) and not as taken away by edits. Give a
-    /// negative volume for what comes back. units: m³
+    /// negative volume for what comes back. Uplift is positive when rock comes in.
+    /// units: m³
     pub fn record_solids(&mut self, term: SolidsTerm, volume: f64) {
         if is_volume(volume) {
-            self.sums.recorded_solids += volume;
+            self.sums.recorded_solids += term.outward(volume);
             self.terrain.account.solids.record(term, volume);
         }
     }

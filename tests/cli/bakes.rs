@@ -224,6 +224,7 @@ fn every_setting_can_be_set() {
     for model in [
         "rain",
         "evaporation",
+        "ageing",
         "droplets",
         "pipe",
         "shallow-water",
@@ -275,4 +276,84 @@ fn every_setting_can_be_set() {
     assert_eq!(models[1]["settings"]["shelter"], 0.75);
     assert_eq!(models[1]["settings"]["mobility"], 1.5);
     assert_eq!(models[1]["settings"]["breaking"], 0.02);
+}
+
+/// A land at the scale that people bake: 30 m cells, a relief of more than 1 km.
+const ALPS: &str = "generate fbm --seed 5 --set height=1200 --set feature_size=5000 --size 160x160 \
+                    --cell-size 30 --out alps.tif";
+
+/// Mean change of the ground, its mean removed, by the relief of the land.
+fn change(folder: &Folder, before: &str, after: &str) -> f64 {
+    let heights = |name: &str| {
+        let options = HeightmapOptions::default();
+        let map = Heightmap::read_file(folder.file(name), &options).expect("readable");
+        map.values
+    };
+    let (before, after) = (heights(before), heights(after));
+    let low = before.iter().copied().fold(f32::INFINITY, f32::min);
+    let high = before.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let change: Vec<f64> = before
+        .iter()
+        .zip(&after)
+        .map(|(before, after)| f64::from(after - before))
+        .collect();
+    let mean = change.iter().sum::<f64>() / change.len() as f64;
+    let away = change
+        .iter()
+        .map(|change| (change - mean).abs())
+        .sum::<f64>();
+    away / change.len() as f64 / f64::from(high - low)
+}
+
+/// The guide's bakes, on a land of that scale.
+#[test]
+fn bakes_of_the_guide_change_real_lands_visibly() {
+    let folder = Folder::new("cli-real-scale");
+    report(&folder, ALPS);
+    let drops = erode(
+        &folder,
+        "alps.tif --model droplets --droplets 20000 --out drops.tif",
+    );
+    assert!(drops.err.contains("hardly visible"), "{}", drops.err);
+    assert!(drops.err.contains("try --runoff"), "{}", drops.err);
+    assert!(change(&folder, "alps.tif", "drops.tif") < 0.001);
+    for (bake, years) in [
+        ("--age 500000", 500_000.0),
+        ("--age alpine", 500_000.0),
+        ("--age young", 50_000.0),
+        ("--age 300000 --model droplets --runoff 30", 300_000.0),
+    ] {
+        let run = report(&folder, &format!("alps.tif {bake} --out aged.tif"));
+        assert_eq!(run["passes"][0]["years"], years, "{bake}");
+        let drift = run["drift"]["solids"].as_f64().expect("a number");
+        assert!(drift.abs() < 1e-6, "{bake}: {drift}");
+        let share = change(&folder, "alps.tif", "aged.tif");
+        assert!(share > 0.01, "{bake}: {share}");
+    }
+}
+
+#[test]
+fn ages_are_years_or_names() {
+    let folder = Folder::new("cli-ages");
+    make_hills(&folder, "land.png");
+    for (options, words) in [
+        ("--age ancient", &["young, alpine, old"][..]),
+        ("--age -5", &["0 to"]),
+        ("--age 1000 --seconds 5", &["--age 1000", "`--seconds`"]),
+        ("--model thermal --years 10", &["ageing alone"]),
+        ("--model ageing", &["`--years`"]),
+        ("--model droplets --runoff 5 --seconds 3", &["`--runoff`"]),
+    ] {
+        let run = erode(&folder, &format!("land.png --out out.r32 {options}"));
+        assert_eq!(run.code, Some(2), "{options}: {}", run.err);
+        for word in words {
+            assert!(run.err.contains(word), "{options}: {}", run.err);
+        }
+    }
+    let run = report(&folder, "land.png --age old --years 5000 --out out.r32");
+    assert_eq!(run["passes"][0]["years"], 5000.0);
+    assert_eq!(
+        run["passes"][0]["models"][0]["settings"]["slope_angle"],
+        32.0
+    );
 }

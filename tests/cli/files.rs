@@ -178,8 +178,11 @@ fn progress_is_plain_lines_where_there_is_no_terminal() {
             .map(|line| line.split(" done in").next().unwrap_or(line))
             .collect::<Vec<_>>(),
         [
+            "pass 1 of 2: droplets, 500 drops: will be hardly visible (38 mm of run-off, expected \
+             mean change about 19 mm); try --runoff 20",
             "pass 1 of 2: droplets, 500 drops",
             "pass 1 of 2: droplets, 500 drops:",
+            "pass 2 of 2: thermal, 1 s: will be small by nature (1 s)",
             "pass 2 of 2: thermal, 1 s",
             "pass 2 of 2: thermal, 1 s:",
         ]

@@ -1,6 +1,7 @@
 //! Streams must make a drainage network: valleys that branch, join and reach the
 //! border. Each figure must beat both the land before and drops without streams.
 
+pub mod judge;
 mod network;
 
 use bevy::math::UVec2;

@@ -17,6 +17,11 @@ use std::path::{Path, PathBuf};
 /// A model by its key in scenes, settings that differ from the defaults as RON, and
 /// the hash after twenty steps of 0.25 s.
 const GOLDEN: &[(&str, &str, u64)] = &[
+    (
+        "ageing",
+        "(uplift: Keep(share: 0.8, years: 20000.0))",
+        0xeeef_f408_9c29_185c,
+    ),
     ("droplets", "(seed: 5)", 0x2d4d_8204_c137_15b8),
     (
         "droplets",

@@ -8,7 +8,7 @@ use crate::{
     passes::{Amount, Given, Pass},
     progress::{self, Style},
     report::{Drift, LandReport, PassReport, Report, Timings, print},
-    scenes,
+    scenes, strength,
 };
 use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
 use bevy_erode::bake::{BakeError, BakeProgress};
@@ -26,7 +26,7 @@ pub fn bake(args: BakeArgs) -> Result<(), Failure> {
     let passes = args.passes.passes(&given, args.run.seed)?;
     if passes.is_empty() {
         return Err(Failure::usage(
-            "no model given: give `--model` with `--seconds` or `--droplets`; see `erode --help`",
+            "no model given: give `--age`, or `--model` with `--seconds`, `--runoff` or `--droplets`; see `erode --help`",
         ));
     }
     if args.soil.is_some() && (is_scene || input::is_state(&args.source)) {
@@ -102,6 +102,10 @@ pub fn run(
                  add rain with `--model rain+…`"
             ));
         }
+        style.say(&format!(
+            "{label}: will be {}",
+            strength::of(pass, &terrain)
+        ));
         let before = terrain.ledger().solids.moved;
         let progress = BakeProgress::default();
         let bake = pass.bake(terrain);
@@ -115,14 +119,14 @@ pub fn run(
         })?;
         if let Some(masks) = &mut masks {
             let seconds = match pass.amount {
-                // Drops fall outside the time of flowing water.
-                Amount::Droplets(_) => 0.0,
+                // These pass outside the time of flowing water.
+                Amount::Droplets(_) | Amount::Runoff { .. } | Amount::Years(_) => 0.0,
                 Amount::Seconds { seconds, .. } => seconds,
             };
             masks.update(&terrain, seconds);
         }
         let moved = terrain.ledger().solids.moved - before;
-        reports.push(PassReport::of(pass, moved, took));
+        reports.push(PassReport::of(pass, terrain.grid(), moved, took));
     }
     let baked = began.elapsed();
 

@@ -16,6 +16,7 @@ mod progress;
 mod report;
 mod scenes;
 mod settings;
+mod strength;
 
 use args::{Command, Invocation};
 use failure::Failure;

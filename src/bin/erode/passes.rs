@@ -7,7 +7,10 @@ use crate::{
 };
 use bevy_erode::{
     bake::BakeModel,
-    models::droplet::DropletSolver,
+    models::{
+        ageing::{AgePreset, Ageing, AgeingSolver, Uplift},
+        droplet::DropletSolver,
+    },
     scene::{SceneForcing, SceneRiver},
 };
 use bevy_erode::{
@@ -28,10 +31,20 @@ struct Together(Vec<&'static ModelEntry>);
 #[derive(Clone)]
 enum PassOption {
     Model(Together),
+    Age(Age),
+    Years(f64),
     Droplets(u64),
+    Runoff(f32),
     Seconds(f32),
     Step(f32),
     Set(Assignment),
+}
+
+/// How old the land is to get.
+#[derive(Clone, Copy)]
+enum Age {
+    Years(f64),
+    Preset(&'static AgePreset),
 }
 
 /// The options of all passes, in the order in which they were given: each
@@ -52,14 +65,27 @@ impl Args for PassOptions {
              instead of a scene's models",
             models::all_names()
         );
-        let drops = "Number of droplets to simulate; only in a pass whose one model is droplets";
+        let drops = "Number of droplets to simulate; only in a pass whose one model is droplets. \
+                     With --runoff: at least so many";
+        let presets: Vec<&str> = AgePreset::ALL.iter().map(|preset| preset.name).collect();
+        let age = format!(
+            "Start a pass that ages the land by this many years, with uplift that keeps 0.8 of its \
+             relief, or by a preset: {}",
+            presets.join(", ")
+        );
+        let years = "Years of a pass of ageing [default with a preset: its own]";
+        let runoff = "Water that runs off as droplets [m over the whole land]: 3 cell sizes carve \
+                      gullies. Sets number and volume of the drops";
         let seconds = "Erosion time [s; default: the scene's]";
         let step = format!("Erosion time of one step [s; default: the scene's, else {STEP}]");
         let set = "Set any field that `erode settings` lists, by RON; e.g. pipe.roughness=0.05 or \
                    droplets.streams.onset=4000";
         command
             .arg(several("model", "MODELS", model).value_parser(parse_models))
+            .arg(several("age", "YEARS|NAME", age).value_parser(parse_age))
+            .arg(several("years", "YEARS", years.into()).value_parser(parse_years))
             .arg(several("droplets", "N", drops.into()).value_parser(clap::value_parser!(u64)))
+            .arg(several("runoff", "M", runoff.into()).value_parser(parse_runoff))
             .arg(several("seconds", "S", seconds.into()).value_parser(parse_seconds))
             .arg(several("step", "S", step).value_parser(parse_step))
             .arg(several("set", "KEY=VALUE", set.into()).value_parser(Assignment::parse))
@@ -84,7 +110,10 @@ impl FromArgMatches for PassOptions {
         }
         let mut options = Vec::new();
         collect(matches, "model", PassOption::Model, &mut options);
+        collect(matches, "age", PassOption::Age, &mut options);
+        collect(matches, "years", PassOption::Years, &mut options);
         collect(matches, "droplets", PassOption::Droplets, &mut options);
+        collect(matches, "runoff", PassOption::Runoff, &mut options);
         collect(matches, "seconds", PassOption::Seconds, &mut options);
         collect(matches, "step", PassOption::Step, &mut options);
         collect(matches, "set", PassOption::Set, &mut options);
@@ -122,6 +151,27 @@ fn parse_models(text: &str) -> Result<Together, String> {
     Ok(Together(found))
 }
 
+fn parse_age(text: &str) -> Result<Age, String> {
+    if let Some(preset) = AgePreset::named(&text.to_ascii_lowercase()) {
+        return Ok(Age::Preset(preset));
+    }
+    if text.parse::<f64>().is_err() {
+        let presets = AgePreset::ALL.iter().map(|preset| preset.name);
+        let presets: Vec<&str> = presets.collect();
+        let presets = presets.join(", ");
+        return Err(format!("expected a number of years or one of {presets}"));
+    }
+    parse_years(text).map(Age::Years)
+}
+
+fn parse_years(text: &str) -> Result<f64, String> {
+    number_within(text, 0.0, 1e9).map(f64::from)
+}
+
+fn parse_runoff(text: &str) -> Result<f32, String> {
+    number_within(text, 0.0, 10_000.0)
+}
+
 fn parse_seconds(text: &str) -> Result<f32, String> {
     number_within(text, 0.0, 1e9)
 }
@@ -142,7 +192,17 @@ fn number_within(text: &str, low: f32, high: f32) -> Result<f32, String> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
     Droplets(u64),
-    Seconds { seconds: f32, step: f32 },
+    /// Run-off, by at least so many drops. units: m
+    Runoff {
+        metres: f32,
+        drops: u64,
+    },
+    /// Of ageing. units: yr
+    Years(f64),
+    Seconds {
+        seconds: f32,
+        step: f32,
+    },
 }
 
 /// What runs, and for how long.
@@ -159,13 +219,11 @@ impl Pass {
     /// The plan for a terrain.
     pub fn bake(&self, terrain: Terrain) -> Bake {
         match self.amount {
-            Amount::Droplets(count) => {
-                let settings = self
-                    .models
-                    .first()
-                    .and_then(|model| model.settings.get::<Droplets>().cloned());
-                Bake::new(terrain).droplets(settings.unwrap_or_default(), count)
+            Amount::Droplets(count) => Bake::new(terrain).droplets(self.droplets(), count),
+            Amount::Runoff { metres, drops } => {
+                Bake::new(terrain).runoff(self.droplets(), metres, drops)
             }
+            Amount::Years(years) => Bake::new(terrain).age(self.ageing(), years),
             Amount::Seconds { seconds, step } => {
                 let points = self.points.as_ref();
                 let points = points.map(|forcing| forcing.bake_points(&terrain));
@@ -176,6 +234,27 @@ impl Pass {
                 Bake::new(terrain).with_step(step).simulate(seconds, models)
             }
         }
+    }
+
+    /// The settings of its droplets.
+    pub fn droplets(&self) -> Droplets {
+        let mut models = self.models.iter();
+        let droplets = models.find_map(|model| model.settings.get::<Droplets>());
+        droplets.cloned().unwrap_or_default()
+    }
+
+    /// The settings of its ageing.
+    pub fn ageing(&self) -> Ageing {
+        let mut models = self.models.iter();
+        let ageing = models.find_map(|model| model.settings.get::<Ageing>());
+        ageing.cloned().unwrap_or_default()
+    }
+
+    /// How strongly it rains. units: mm/h
+    pub fn rain_mm_per_hour(&self) -> Option<f32> {
+        let mut models = self.models.iter();
+        let rain = models.find_map(|model| model.settings.get::<Rain>());
+        rain.map(|rain| rain.mm_per_hour)
     }
 
     /// Whether a water model runs here that will never see any water.
@@ -212,6 +291,8 @@ impl fmt::Display for Pass {
         }
         match self.amount {
             Amount::Droplets(count) => write!(f, ", {count} drops"),
+            Amount::Runoff { metres, .. } => write!(f, ", {metres} m of run-off"),
+            Amount::Years(years) => write!(f, ", {years} years"),
             Amount::Seconds { seconds, .. } => write!(f, ", {seconds} s"),
         }
     }
@@ -220,7 +301,8 @@ impl fmt::Display for Pass {
 impl PassOptions {
     /// Takes out what is set before any pass: it belongs to the land.
     pub fn take_land(&mut self) -> Vec<Assignment> {
-        let is_model = |option: &PassOption| matches!(option, PassOption::Model(_));
+        let is_model =
+            |option: &PassOption| matches!(option, PassOption::Model(_) | PassOption::Age(_));
         let first = self.0.iter().position(is_model).unwrap_or(self.0.len());
         let mut land = Vec::new();
         let mut others = Vec::new();
@@ -236,7 +318,8 @@ impl PassOptions {
 
     /// Whether the command line says which models run.
     fn names_models(&self) -> bool {
-        let is_model = |option: &PassOption| matches!(option, PassOption::Model(_));
+        let is_model =
+            |option: &PassOption| matches!(option, PassOption::Model(_) | PassOption::Age(_));
         self.0.iter().any(is_model)
     }
 
@@ -248,24 +331,37 @@ impl PassOptions {
             drafts.push(Draft::of_scene(scene));
         }
         for option in self.0 {
-            if let PassOption::Model(together) = option {
-                drafts.push(Draft::new(together));
-                continue;
+            match option {
+                PassOption::Model(together) => {
+                    drafts.push(Draft::new(together));
+                    continue;
+                }
+                PassOption::Age(age) => {
+                    drafts.push(Draft::of_age(age));
+                    continue;
+                }
+                _ => {}
             }
             let Some(draft) = drafts.last_mut() else {
-                let reason = "belongs to a pass: give `--model` before it";
+                let reason = "belongs to a pass: give `--model` before it, or `--age`";
                 return Err(Failure::usage(format!("{}: {reason}", option.text())));
             };
             let text = option.text();
             let is_new = match option {
                 PassOption::Droplets(count) => draft.droplets.replace(count).is_none(),
+                // A preset's own years may be replaced, those of `--age YEARS` not.
+                PassOption::Years(years) => {
+                    let before = draft.years.replace(years);
+                    before.is_none() || matches!(draft.age, Some(Age::Preset(_)))
+                }
+                PassOption::Runoff(metres) => draft.runoff.replace(metres).is_none(),
                 PassOption::Seconds(seconds) => draft.seconds.replace(seconds).is_none(),
                 PassOption::Step(step) => draft.step.replace(step).is_none(),
                 PassOption::Set(set) => {
                     draft.sets.push(set);
                     true
                 }
-                PassOption::Model(_) => true,
+                PassOption::Model(_) | PassOption::Age(_) => true,
             };
             if !is_new {
                 let reason = format!("already given for {}", draft.label());
@@ -289,11 +385,10 @@ pub struct Given {
 }
 
 impl Given {
-    /// The settings of a model.
-    fn settings(&self, entry: &ModelEntry) -> AnyModel {
+    /// The settings of a model, where the preset or the scene has some.
+    fn named_settings(&self, entry: &ModelEntry) -> Option<AnyModel> {
         let preset = self.preset.model(entry);
-        let set = preset.or_else(|| self.scene.as_ref()?.model(entry));
-        set.unwrap_or_else(|| entry.default_model())
+        preset.or_else(|| self.scene.as_ref()?.model(entry))
     }
 
     /// What of the scene does not run in any pass, in a line for people.
@@ -342,10 +437,22 @@ impl PassOption {
     fn text(&self) -> String {
         match self {
             Self::Model(together) => format!("--model {}", names(&together.0)),
+            Self::Age(age) => format!("--age {age}"),
+            Self::Years(years) => format!("--years {years}"),
             Self::Droplets(count) => format!("--droplets {count}"),
+            Self::Runoff(metres) => format!("--runoff {metres}"),
             Self::Seconds(seconds) => format!("--seconds {seconds}"),
             Self::Step(step) => format!("--step {step}"),
             Self::Set(set) => format!("--set {}", set.text),
+        }
+    }
+}
+
+impl fmt::Display for Age {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Years(years) => write!(f, "{years}"),
+            Self::Preset(preset) => f.write_str(preset.name),
         }
     }
 }
@@ -361,7 +468,11 @@ struct Draft {
     entries: Vec<&'static ModelEntry>,
     /// Whether it is all that a scene does by itself.
     is_scene: bool,
+    /// Given by `--age`.
+    age: Option<Age>,
+    years: Option<f64>,
     droplets: Option<u64>,
+    runoff: Option<f32>,
     seconds: Option<f32>,
     step: Option<f32>,
     sets: Vec<Assignment>,
@@ -372,10 +483,29 @@ impl Draft {
         Self {
             entries: together.0,
             is_scene: false,
+            age: None,
+            years: None,
             droplets: None,
+            runoff: None,
             seconds: None,
             step: None,
             sets: Vec::new(),
+        }
+    }
+
+    /// A pass of ageing, as `--age` asks for.
+    fn of_age(age: Age) -> Self {
+        let ageing = BUILT_IN
+            .iter()
+            .filter(|entry| entry.key() == AgeingSolver::KEY);
+        let years = match age {
+            Age::Years(years) => years,
+            Age::Preset(preset) => preset.years,
+        };
+        Self {
+            age: Some(age),
+            years: Some(years),
+            ..Self::new(Together(ageing.collect()))
         }
     }
 
@@ -390,7 +520,29 @@ impl Draft {
     fn label(&self) -> String {
         match self.is_scene {
             true => "the scene".into(),
-            false => format!("`--model {}`", names(&self.entries)),
+            false => format!("`{}`", self.start()),
+        }
+    }
+
+    /// The option that it began with.
+    fn start(&self) -> String {
+        match self.age {
+            Some(age) => format!("--age {age}"),
+            None => format!("--model {}", names(&self.entries)),
+        }
+    }
+
+    /// Settings before any are set one by one.
+    fn settings(&self, entry: &ModelEntry, given: &Given) -> AnyModel {
+        let named = given.named_settings(entry);
+        match (self.age, named) {
+            (_, Some(named)) => named,
+            (None, None) => entry.default_model(),
+            (Some(Age::Preset(preset)), None) => AnyModel::new::<AgeingSolver>(preset.settings()),
+            (Some(Age::Years(_)), None) => {
+                let kept = Ageing::default().with_uplift(Uplift::keep(0.8));
+                AnyModel::new::<AgeingSolver>(kept)
+            }
         }
     }
 
@@ -407,7 +559,7 @@ impl Draft {
         }
         let mut models: Vec<Model> = Vec::new();
         for entry in &self.entries {
-            let mut model = Model::new(entry, given.settings(entry));
+            let mut model = Model::new(entry, self.settings(entry, given));
             if let Some(seed) = seed
                 && let Ok(field) = model.find("seed")
             {
@@ -436,7 +588,7 @@ impl Draft {
         let wrong = |reason: &str| {
             let pass = match self.is_scene {
                 true => self.label(),
-                false => format!("--model {}", names(&self.entries)),
+                false => self.start(),
             };
             Err(Failure::usage(format!("{pass}: {reason}")))
         };
@@ -444,24 +596,52 @@ impl Draft {
             && matches!(self.entries[..], [model] if model.key() == DropletSolver::KEY);
         let seconds = self.seconds.or(scene.map(|scene| scene.seconds));
         let step = self.step.or(scene.map(|scene| scene.step));
-        match (self.droplets, self.seconds) {
-            (Some(_), Some(_)) => wrong("give either `--droplets` or `--seconds`, not both"),
-            (Some(_), None) if self.is_scene => wrong(
-                "runs for a time: give `--seconds`, or `--model droplets` before `--droplets`",
-            ),
-            (Some(_), None) if !droplets_alone => {
-                wrong("`--droplets` is for a pass of droplets alone; give `--seconds`")
-            }
-            (Some(_), None) if self.step.is_some() => {
-                wrong("`--step` goes with `--seconds`, not with `--droplets`")
-            }
-            (Some(count), None) => Ok(Amount::Droplets(count)),
-            (None, _) => match seconds {
+        let ageing_alone = !self.is_scene
+            && matches!(self.entries[..], [model] if model.key() == AgeingSolver::KEY);
+        if let Some(years) = self.years {
+            let others = [
+                ("--seconds", self.seconds.is_some()),
+                ("--step", self.step.is_some()),
+                ("--droplets", self.droplets.is_some()),
+                ("--runoff", self.runoff.is_some()),
+            ];
+            return match others.iter().find(|(_, given)| *given) {
+                _ if !ageing_alone => {
+                    wrong("`--years` is for a pass of ageing alone; give `--seconds`")
+                }
+                Some((option, _)) => wrong(&format!("takes years: `{option}` does not go with it")),
+                None => Ok(Amount::Years(years)),
+            };
+        }
+        let by_drops = self.droplets.is_some() || self.runoff.is_some();
+        let option = match self.runoff {
+            Some(_) => "--runoff",
+            None => "--droplets",
+        };
+        match (by_drops, self.seconds) {
+            (true, Some(_)) => wrong(&format!("give either `{option}` or `--seconds`, not both")),
+            (true, None) if self.is_scene => wrong(&format!(
+                "runs for a time: give `--seconds`, or `--model droplets` before `{option}`"
+            )),
+            (true, None) if !droplets_alone => wrong(&format!(
+                "`{option}` is for a pass of droplets alone; give `--seconds`"
+            )),
+            (true, None) if self.step.is_some() => wrong(&format!(
+                "`--step` goes with `--seconds`, not with `{option}`"
+            )),
+            (true, None) => Ok(match (self.runoff, self.droplets.unwrap_or(0)) {
+                (Some(metres), drops) => Amount::Runoff { metres, drops },
+                (None, count) => Amount::Droplets(count),
+            }),
+            (false, _) => match seconds {
                 Some(seconds) => Ok(Amount::Seconds {
                     seconds,
                     step: step.unwrap_or(STEP),
                 }),
-                None if droplets_alone => wrong("no duration: give `--droplets` or `--seconds`"),
+                None if droplets_alone => {
+                    wrong("no duration: give `--runoff`, `--droplets` or `--seconds`")
+                }
+                None if ageing_alone => wrong("no duration: give `--years` or `--seconds`"),
                 None => wrong("no duration: give `--seconds`"),
             },
         }

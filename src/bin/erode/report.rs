@@ -5,7 +5,7 @@ use crate::{
     passes::{Amount, Pass},
 };
 use bevy_erode::prelude::*;
-use bevy_erode::terrain::Ledger;
+use bevy_erode::terrain::{Grid, Ledger};
 use core::{fmt, time::Duration};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -48,6 +48,10 @@ pub struct LandReport {
 pub struct PassReport {
     pub models: Vec<ModelReport>,
     pub droplets: Option<u64>,
+    /// Water that ran off as droplets. units: m
+    pub runoff: Option<f32>,
+    /// Years that the land has aged.
+    pub years: Option<f64>,
     /// Erosion time. units: s
     pub erosion_seconds: Option<f32>,
     /// units: s
@@ -143,18 +147,35 @@ pub fn as_json(value: &impl Serialize) -> serde_json::Value {
 }
 
 impl PassReport {
-    pub fn of(pass: &Pass, moved: f64, took: Duration) -> Self {
+    pub fn of(pass: &Pass, grid: &Grid, moved: f64, took: Duration) -> Self {
         let models = pass.models.iter().map(|model| ModelReport {
             name: model.name(),
             settings: as_json(&model.settings),
         });
-        let (droplets, seconds, step) = match pass.amount {
-            Amount::Droplets(count) => (Some(count), None, None),
-            Amount::Seconds { seconds, step } => (None, Some(seconds), Some(step)),
-        };
+        let (mut droplets, mut runoff, mut years, mut seconds, mut step) =
+            (None, None, None, None, None);
+        match pass.amount {
+            Amount::Droplets(count) => {
+                droplets = Some(count);
+                runoff = Some(pass.droplets().runoff_of(count, grid));
+            }
+            Amount::Runoff { metres, drops } => {
+                // It was run with these, so it is no error.
+                let plan = pass.droplets().runoff_by(metres, grid, drops);
+                droplets = plan.ok().map(|plan| plan.count);
+                runoff = Some(metres);
+            }
+            Amount::Years(all) => years = Some(all),
+            Amount::Seconds {
+                seconds: s,
+                step: dt,
+            } => (seconds, step) = (Some(s), Some(dt)),
+        }
         Self {
             models: models.collect(),
             droplets,
+            runoff,
+            years,
             erosion_seconds: seconds,
             step,
             moved,

@@ -17,6 +17,7 @@ macro_rules! own_scenes {
 }
 
 const OWN_SCENES: &[(&str, &str)] = own_scenes![
+    "age_then_rain",
     "dry_channel",
     "four_slope_basin",
     "letters_in_rain",

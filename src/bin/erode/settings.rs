@@ -146,21 +146,25 @@ fn with_field(text: &str, path: &str, value: &str) -> Option<String> {
     let mut changed = Vec::new();
     // Names of the fields that the line is within.
     let mut within: Vec<&str> = Vec::new();
-    // How many of them there are outside the field, once it was found.
-    let mut found = None;
+    let mut is_found = false;
+    // How many of them there are outside the field, while its lines are passed over.
+    let mut outside = None;
     for line in text.lines() {
-        let mut is_old = found.is_some_and(|outside| within.len() > outside);
+        let mut is_old = outside.is_some();
         if line.starts_with(')') {
             within.pop();
+            outside = outside.filter(|outside| *outside < within.len());
         } else if let Some((name, old)) = line.split_once(':') {
             within.push(name);
-            if found.is_none() && within[..].join(".") == path {
-                found = Some(within.len() - 1);
+            let opens = old.ends_with('(');
+            if !is_found && within[..].join(".") == path {
+                is_found = true;
+                outside = opens.then(|| within.len() - 1);
                 // A comment at the end of the value ends with the line.
                 changed.push(format!("{name}:{value}\n,"));
                 is_old = true;
             }
-            if !old.ends_with('(') {
+            if !opens {
                 within.pop();
             }
         }
@@ -168,5 +172,5 @@ fn with_field(text: &str, path: &str, value: &str) -> Option<String> {
             changed.push(line.into());
         }
     }
-    found.map(|_| changed.join("\n"))
+    is_found.then(|| changed.join("\n"))
 }

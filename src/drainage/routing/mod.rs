@@ -301,6 +301,14 @@ impl Routing {
         &self.toward
     }
 
+    /// Takes over directions that an earlier routing of the same size gave; lakes and
+    /// order are not found again.
+    pub(crate) fn set_directions(&mut self, directions: &[u8]) {
+        if directions.len() == self.toward.len() {
+            self.toward.copy_from_slice(directions);
+        }
+    }
+
     /// The cell that a cell drains to; none at an outlet.
     #[inline]
     pub fn receiver(&self, cell: usize) -> Option<usize> {
@@ -352,6 +360,23 @@ impl Routing {
             Border::Sea { level } => level,
             _ => f32::NEG_INFINITY,
         }
+    }
+
+    /// Level of the sea that lies beyond a cell at the land's edge. units: m
+    pub fn sea_at(&self, cell: usize) -> Option<f32> {
+        use crate::terrain::Border;
+        let (x, y) = (cell % self.width.max(1), cell / self.width.max(1));
+        let sides = [
+            (x == 0, self.borders.west),
+            (x + 1 == self.width, self.borders.east),
+            (y == 0, self.borders.north),
+            (y + 1 == self.height, self.borders.south),
+        ];
+        let levels = sides.into_iter().filter_map(|(here, border)| match border {
+            Border::Sea { level } if here => Some(level),
+            _ => None,
+        });
+        levels.max_by(f32::total_cmp)
     }
 
     /// Cells from springs to outlets.

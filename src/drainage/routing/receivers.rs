@@ -5,6 +5,8 @@ use crate::terrain::{Border, Borders};
 
 /// Length of a diagonal step, in cells.
 const DIAGONAL: f32 = core::f32::consts::SQRT_2;
+/// How much steeper than it is a way may count for jitter's sake, from end to end of the range.
+const PULL: f32 = 1.0;
 
 /// What a cell at the land's edge may do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,23 +93,30 @@ fn inner_row(out: &mut [u8], ground: &[f32], width: usize, y: usize, jitter: Opt
     let (salt, amount) = jitter.map_or((0, 0.0), |jitter| (jitter.salt(), jitter.amount));
     let base = (y * width + 1) as u32;
     for x in 0..count {
-        // Amount 0 gives exactly the diagonal; amount 1 the interval 1 to 2 of rho8.
-        let spread = unit(scramble(
+        let hash = scramble(
             (base + x as u32)
                 .wrapping_mul(0x9E37_79B9)
                 .wrapping_add(salt),
-        ));
-        let share = 1.0 / (DIAGONAL + amount * ((2.0 - DIAGONAL) - spread));
+        );
+        // Amount 0 gives exactly the diagonal; amount 1 the interval 1 to 2 of rho8.
+        let part = |shift: u32| ((hash >> shift & 1023) as i32) as f32 * (1.0 / 1024.0);
+        let share = 1.0 / (DIAGONAL + amount * ((2.0 - DIAGONAL) - part(0)));
+        // A pull of its own direction at each cell.
+        let (px, py) = (
+            amount * PULL * (part(10) - 0.5),
+            amount * PULL * (part(20) - 0.5),
+        );
+        let (along, across) = ((px + py) * (1.0 / DIAGONAL), (px - py) * (1.0 / DIAGONAL));
         let c = here[x];
         let falls = [
-            c - east[x],
-            c - west[x],
-            c - south[x],
-            c - north[x],
-            (c - south_east[x]) * share,
-            (c - south_west[x]) * share,
-            (c - north_east[x]) * share,
-            (c - north_west[x]) * share,
+            (c - east[x]) * (1.0 + px),
+            (c - west[x]) * (1.0 - px),
+            (c - south[x]) * (1.0 + py),
+            (c - north[x]) * (1.0 - py),
+            (c - south_east[x]) * (share * (1.0 + along)),
+            (c - south_west[x]) * (share * (1.0 - across)),
+            (c - north_east[x]) * (share * (1.0 + across)),
+            (c - north_west[x]) * (share * (1.0 - along)),
         ];
         let (mut best, mut toward) = (0.0f32, u32::from(PIT));
         for (direction, fall) in falls.into_iter().enumerate() {
@@ -198,10 +207,4 @@ pub(crate) fn scramble(mut x: u32) -> u32 {
     x ^= x >> 15;
     x = x.wrapping_mul(0x846c_a68b);
     x ^ (x >> 16)
-}
-
-/// A hash as a number from 0 up to 1.
-pub(crate) fn unit(hash: u32) -> f32 {
-    // Signed, since processors turn only signed numbers into floats quickly.
-    ((hash >> 8) as i32) as f32 * (1.0 / 16_777_216.0)
 }

@@ -256,11 +256,17 @@ fn strip(header: &mut String, new: &[&str]) {
 }
 
 #[test]
-fn files_of_before_there_was_lava_can_be_read() {
+fn files_of_before_there_was_lava_or_uplift_can_be_read() {
     let terrain = Terrain::flat(UVec2::new(5, 4), 2.0).expect("valid");
     let bytes = SavedState::of(&terrain).and_then(|state| state.to_bytes());
     let (mut header, body) = unpack(&bytes.expect("writable"));
-    let new = ["lava:false,", ",vents:[]", "lava:0.0,", "lava_carried:0.0,"];
+    let new = [
+        "lava:false,",
+        ",vents:[]",
+        "lava:0.0,",
+        "lava_carried:0.0,",
+        "uplifted:0.0,",
+    ];
     strip(&mut header, &new);
     let old = SavedState::from_bytes(&pack(&header, &body)).expect("readable");
     assert_eq!(old.terrain().state_hash(), terrain.state_hash());

@@ -31,11 +31,13 @@
 pub(crate) mod brush;
 mod lakes;
 mod published;
+mod runoff;
 pub(crate) mod solver;
 mod streams;
 pub(crate) mod trace;
 
 pub use published::PublishedDroplets;
+pub use runoff::Runoff;
 pub use solver::DropletSolver;
 pub use streams::Streams;
 
