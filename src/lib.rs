@@ -31,6 +31,7 @@
 
 pub mod backend;
 pub mod bake;
+pub mod drainage;
 pub mod forcing;
 #[cfg(feature = "gpu")]
 pub mod gpu;
