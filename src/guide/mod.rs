@@ -7,6 +7,7 @@
 //! | [Models](models) | which model does what, main settings, cost |
 //! | [Rain, sources and seasons](forcing) | what brings water and takes it away |
 //! | [Rivers](rivers) | meandering rivers |
+//! | [River networks](river_network) | rivers, lakes and basins as data |
 //! | [Lava](lava) | vents, flow, steam |
 //!
 //! | in a game | |
@@ -54,6 +55,7 @@ pages! {
     models
     forcing
     rivers
+    river_network
     lava
     edits
     queries

@@ -2,6 +2,7 @@
 //! border. Each figure must beat both the land before and drops without streams.
 
 mod network;
+mod rivers;
 
 use bevy::math::UVec2;
 use bevy_erode::prelude::*;
