@@ -76,6 +76,7 @@ fn main() {
         ("meander_mesh_300", "ms", river::meander_mesh_300),
         ("meander_mesh_10000", "ms", river::meander_mesh_10000),
         ("rain_1024", "ms", rain),
+        ("river_network_1024", "ms", river::network_1024),
         ("mesh_full_1024", "ms", mesh_full),
         ("mesh_chunk", "ms", mesh_chunk),
         ("water_mesh_1024", "ms", water_mesh),

@@ -101,7 +101,7 @@ cargo clippy --bin erode --locked --no-default-features --features cli -- -D war
 
 step "examples"
 cargo build --workspace --examples --locked
-for example in droplets sandbox float colliders loading_screen; do
+for example in droplets sandbox float colliders loading_screen river_network; do
     # As a newcomer without a display: drawn by whatever adapter there is.
     env -u DISPLAY "$target/debug/examples/$example" --headless --seconds 0.5 --size 320x180 \
         --out "$pictures/$example"
@@ -145,6 +145,11 @@ grep -q state_hash "$pictures/bake.json"
 test -s "$pictures/aged.png"
 test -s "$pictures/masks/wear.png"
 test -s "$pictures/aged_view.png"
+"$erode" rivers "$pictures/aged.png" --out "$pictures/rivers.geojson" --fields "$pictures/fields" \
+    --preview "$pictures/rivers.png"
+test -s "$pictures/rivers.geojson"
+test -s "$pictures/fields/basin.png"
+test -s "$pictures/rivers.png"
 # Every scene opens, and an unknown name is refused.
 scenes=$("$target/debug/examples/sandbox" --list-scenes | grep '^[^ ]')
 for scene in $scenes; do

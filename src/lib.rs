@@ -6,6 +6,7 @@
 #![doc = "[models]: crate::guide::models"]
 #![doc = "[forcing]: crate::guide::forcing"]
 #![doc = "[rivers]: crate::guide::rivers"]
+#![doc = "[river_network]: crate::guide::river_network"]
 #![doc = "[lava]: crate::guide::lava"]
 #![doc = "[ageing]: crate::guide::ageing"]
 #![doc = "[edits]: crate::guide::edits"]

@@ -2,7 +2,7 @@
 
 use crate::{
     backend::{self, ErosionBackend},
-    bake, forcing, masks, models, schedule,
+    bake, drainage, forcing, masks, models, schedule,
 };
 use bevy::{
     app::PluginGroupBuilder,
@@ -157,6 +157,7 @@ impl Plugin for ErosionCorePlugin {
         forcing::build(app, self.schedule);
         bake::build(app, self.schedule);
         masks::build(app, self.schedule);
+        drainage::build(app, self.schedule);
         backend::build(app, self.backend);
     }
 }

@@ -1,8 +1,23 @@
-//! Meandering rivers: whole steps, with all that happens every few of them.
+//! Meandering rivers: whole steps, with all that happens every few of them. River
+//! networks: all of a land.
 
-use super::median;
+use super::{median, mountains};
 use bevy::math::{DVec2, UVec2};
-use bevy_erode::models::meander::*;
+use bevy_erode::{
+    drainage::network::{RiverNetwork, RiverSettings},
+    models::meander::*,
+};
+use std::hint::black_box;
+
+/// Milliseconds to find the rivers, lakes and basins of raw mountains.
+pub fn network_1024() -> f64 {
+    let terrain = mountains(1024);
+    let settings = RiverSettings::default();
+    let seconds = median(9, || {
+        black_box(RiverNetwork::of(&terrain, &settings).expect("valid"));
+    });
+    seconds * 1e3
+}
 
 /// Steps after which everything has had its turn: the triangles are changed once
 /// in two times that the ground is settled.

@@ -7,6 +7,7 @@
 //! | [Models](models) | which model does what, main settings, cost |
 //! | [Rain, sources and seasons](forcing) | what brings water and takes it away |
 //! | [Rivers](rivers) | meandering rivers |
+//! | [River networks](river_network) | rivers, lakes and basins as data |
 //! | [Lava](lava) | vents, flow, steam |
 //! | [Ageing](ageing) | geological time: from noise to a world in three passes |
 //!
@@ -55,6 +56,7 @@ pages! {
     models
     forcing
     rivers
+    river_network
     lava
     ageing
     edits

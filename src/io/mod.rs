@@ -59,3 +59,8 @@ pub use heightmap::{
 };
 pub(crate) use save::ModelFiles;
 pub use save::{SaveError, SavedState};
+
+/// Writes a whole file. An old file of that name stays as it was until the new one is complete.
+pub(crate) fn write_file(path: &std::path::Path, bytes: &[u8]) -> std::io::Result<()> {
+    atomic::write(path, |file: &mut dyn std::io::Write| file.write_all(bytes))
+}

@@ -8,6 +8,7 @@ mod folder;
 #[cfg(unix)]
 mod interrupt;
 mod previews;
+mod rivers;
 mod scenes;
 mod settings;
 

@@ -3,6 +3,7 @@
 
 pub mod judge;
 mod network;
+mod rivers;
 
 use bevy::math::UVec2;
 use bevy_erode::prelude::*;

@@ -27,6 +27,9 @@ Examples:
     erode scene:seasons --set shallow-water.interval=0.25 --out seasons.tif
     erode scene:seasons --model pipe+thermal --out seasons.tif
 
+  The rivers of a terrain, as data and as a picture:
+    erode rivers land.exr --out rivers.geojson --fields fields --preview rivers.png
+
   erode generate --help, erode info --help and erode scenes --help give more;
   erode settings pipe lists all that --set can change in a model.
 
@@ -68,6 +71,8 @@ pub enum Command {
     Generate(Box<GenerateArgs>),
     /// Show what is in a heightmap, a saved state or a scene
     Info(InfoArgs),
+    /// Find the rivers, lakes and basins of a terrain, without eroding it
+    Rivers(Box<RiversArgs>),
     /// List the scenes that come with the program, or print one
     Scenes(ScenesArgs),
     /// List the settings of the models with defaults, units and limits, for --set
@@ -135,6 +140,49 @@ pub struct InfoArgs {
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  erode rivers alps.tif --cell-size 30 --runoff 1.2 --out rivers.geojson --preview rivers.png
+  erode rivers land.erode --fields fields --field-format exr")]
+pub struct RiversArgs {
+    /// Heightmap, saved state (.erode), scene (.ron) or scene:NAME
+    #[arg(value_name = "IN")]
+    pub source: String,
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Where to write rivers and lakes as GeoJSON, in metres
+    #[arg(long, value_name = "GEOJSON")]
+    pub out: Option<PathBuf>,
+    /// Write direction, area, discharge, basin, order, width and lake depth into this folder
+    #[arg(long, value_name = "DIR")]
+    pub fields: Option<PathBuf>,
+    /// Format of the fields
+    #[arg(long, value_name = "FORMAT", value_parser = parse_heightmap_format, default_value = "png")]
+    pub field_format: HeightmapFormat,
+    /// Write a picture: the rivers and lakes over the hillshade
+    #[arg(long, value_name = "PNG")]
+    pub preview: Option<PathBuf>,
+    /// Water that runs off in a year [m]
+    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    pub runoff: Option<f32>,
+    /// Area that must drain together for a river [m²; default: by the land and its cells]
+    #[arg(long, value_name = "M2", allow_negative_numbers = true)]
+    pub onset: Option<f32>,
+    /// Boundary condition of each side, as RON, e.g. '(west: Sea(level: 0.0), north: Wall)'
+    #[arg(long, value_name = "RON", value_parser = parse_borders)]
+    pub borders: Option<Borders>,
+    /// Threads; the result is the same for any number [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Print a report as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors (and the report, with --json)
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 #[derive(Args)]

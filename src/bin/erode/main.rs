@@ -14,6 +14,7 @@ mod passes;
 mod preview;
 mod progress;
 mod report;
+mod rivers;
 mod scenes;
 mod settings;
 mod strength;
@@ -39,6 +40,7 @@ fn run(invocation: Invocation) -> Result<(), Failure> {
         Invocation::Bake(args) => job::bake(*args),
         Invocation::Other(Command::Generate(args)) => generate::run(*args),
         Invocation::Other(Command::Info(args)) => info::run(&args),
+        Invocation::Other(Command::Rivers(args)) => rivers::run(&args),
         Invocation::Other(Command::Settings(args)) => settings::run(&args),
         Invocation::Other(Command::Scenes(args)) => scenes::run(&args),
     }

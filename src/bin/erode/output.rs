@@ -54,7 +54,7 @@ impl fmt::Display for Format {
 }
 
 /// How a mask's file name ends.
-fn ending(format: HeightmapFormat) -> &'static str {
+pub fn ending(format: HeightmapFormat) -> &'static str {
     match format {
         HeightmapFormat::Png16 => "png",
         HeightmapFormat::Raw16(_) => "r16",
@@ -65,7 +65,7 @@ fn ending(format: HeightmapFormat) -> &'static str {
 }
 
 /// Whether it holds whole numbers, which need a range of heights.
-fn is_whole(format: HeightmapFormat) -> bool {
+pub fn is_whole(format: HeightmapFormat) -> bool {
     matches!(
         format,
         HeightmapFormat::Png16 | HeightmapFormat::Raw16(_) | HeightmapFormat::Tiff16
@@ -274,7 +274,7 @@ impl Outputs {
 }
 
 /// An error of a file, which not all of them name.
-fn at(path: &Path, error: HeightmapError) -> Failure {
+pub fn at(path: &Path, error: HeightmapError) -> Failure {
     match error {
         HeightmapError::File { .. } => Failure::failed(error),
         other => Failure::failed(format!("{}: {other}", path.display())),
@@ -283,7 +283,7 @@ fn at(path: &Path, error: HeightmapError) -> Failure {
 
 /// Whether a file can be written. Hours of work should not be lost for a
 /// mistyped folder.
-fn check_writable(option: &str, path: &Path) -> Result<(), Failure> {
+pub fn check_writable(option: &str, path: &Path) -> Result<(), Failure> {
     let failed = |reason: &dyn fmt::Display| {
         Failure::failed(format!("{option} {}: {reason}", path.display()))
     };
@@ -298,7 +298,7 @@ fn check_writable(option: &str, path: &Path) -> Result<(), Failure> {
 }
 
 /// Whether a folder is there, or can be made, and files in it.
-fn check_folder(option: &str, path: &Path) -> Result<(), Failure> {
+pub fn check_folder(option: &str, path: &Path) -> Result<(), Failure> {
     let failed = |reason: &dyn fmt::Display| {
         Failure::failed(format!("{option} {}: {reason}", path.display()))
     };

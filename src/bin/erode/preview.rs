@@ -1,6 +1,7 @@
 //! Pictures of the ground.
 
 use bevy::math::Vec3;
+use bevy_erode::drainage::network::RiverNetwork;
 use bevy_erode::io::{HeightmapError, VerticalRange};
 use bevy_erode::prelude::*;
 use clap::ValueEnum;
@@ -53,16 +54,64 @@ const SNOW: Vec3 = Vec3::new(0.80, 0.82, 0.85);
 const SHALLOWS: Vec3 = Vec3::new(0.07, 0.22, 0.25);
 const DEEP: Vec3 = Vec3::new(0.015, 0.07, 0.16);
 
+// Of a river network: order 1, the highest orders, lakes. units: sRGB
+const BROOK: [u8; 3] = [96, 165, 220];
+const RIVER: [u8; 3] = [10, 60, 150];
+const LAKE: [u8; 3] = [60, 130, 200];
+/// Order of the darkest rivers.
+const DARKEST_ORDER: f32 = 5.0;
+
+/// Draws the rivers and lakes of a terrain over its hillshade. Rivers of higher order are
+/// darker, and those from the third on two cells wide.
+pub fn write_rivers(
+    terrain: &Terrain,
+    network: &RiverNetwork,
+    path: &Path,
+) -> Result<(), HeightmapError> {
+    let (width, cells) = (terrain.grid().width(), terrain.grid().cells());
+    let mut orders = vec![0u8; cells];
+    for river in network.rivers() {
+        for point in &river.points {
+            let cell = point.cell as usize;
+            orders[cell] = orders[cell].max(river.order);
+            if river.order >= 3 {
+                let east = (cell % width + 1 < width).then_some(cell + 1);
+                let south = (cell + width < cells).then_some(cell + width);
+                for beside in [east, south].into_iter().flatten() {
+                    orders[beside] = orders[beside].max(river.order);
+                }
+            }
+        }
+    }
+    let map = Heightmap::from_ground(terrain);
+    map.write_picture(path, |cell| {
+        let ground = shade(terrain, cell);
+        let color = if network.lake_depth(cell) > 0.0 {
+            ground.lerp(srgb(LAKE), WATER_COVER)
+        } else if orders[cell] > 0 {
+            let part = (f32::from(orders[cell] - 1) / (DARKEST_ORDER - 1.0)).min(1.0);
+            srgb(BROOK).lerp(srgb(RIVER), part)
+        } else {
+            ground
+        };
+        to_linear(color).to_array()
+    })
+}
+
+/// Light from the north-west alone.
+fn shade(terrain: &Terrain, cell: usize) -> Vec3 {
+    let width = terrain.grid().width();
+    let slope = terrain.slope((cell % width) as u32, (cell / width) as u32);
+    let length = (1.0 + slope.length_squared()).sqrt();
+    let facing = LIGHT.dot(Vec3::new(-slope.x, -slope.y, 1.0)) / length;
+    Vec3::splat(SHADOW + (1.0 - SHADOW) * facing.max(0.0))
+}
+
 /// Draws a terrain.
 pub fn write(terrain: &Terrain, style: PreviewStyle, path: &Path) -> Result<(), HeightmapError> {
     let width = terrain.grid().width();
     let slope = |cell: usize| terrain.slope((cell % width) as u32, (cell / width) as u32);
-    let shade = |cell: usize| {
-        let slope = slope(cell);
-        let length = (1.0 + slope.length_squared()).sqrt();
-        let facing = LIGHT.dot(Vec3::new(-slope.x, -slope.y, 1.0)) / length;
-        Vec3::splat(SHADOW + (1.0 - SHADOW) * facing.max(0.0))
-    };
+    let shade = |cell: usize| shade(terrain, cell);
     let picture = |color: &dyn Fn(usize) -> Vec3| {
         let map = Heightmap::from_ground(terrain);
         map.write_picture(path, |cell| to_linear(color(cell)).to_array())

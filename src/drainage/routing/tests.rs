@@ -111,7 +111,9 @@ fn every_size_and_border() {
 fn levels_are_those_of_a_flood() {
     let (width, height) = (37, 130);
     let ground = raw(width, height);
-    let on_edge = |cell: usize| cell % width % (width - 1) == 0 || cell / width % (height - 1) == 0;
+    let on_edge = |cell: usize| {
+        (cell % width).is_multiple_of(width - 1) || (cell / width).is_multiple_of(height - 1)
+    };
     let edge: Vec<(usize, f32)> = (0..ground.len())
         .filter(|&cell| on_edge(cell))
         .map(|cell| (cell, f32::NEG_INFINITY))
