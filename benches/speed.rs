@@ -10,6 +10,10 @@ use bevy::{
     tasks::{ComputeTaskPool, TaskPool},
 };
 use bevy_erode::{
+    bake::BakeProgress,
+    models::ageing::{AgeingSolver, Uplift},
+};
+use bevy_erode::{
     forcing::RainSolver, models::droplet::DropletSolver, models::lava::LavaSolver,
     models::pipe::PipeSolver, models::shallow_water::ShallowWaterSolver,
     models::thermal::ThermalSolver,
@@ -52,6 +56,10 @@ fn main() {
         ("droplets_published_512", "Msteps/s", droplets_published),
         ("droplets_default_512", "kdrops/s", droplets_default),
         ("droplets_streams_512", "kdrops/s", droplets_streams),
+        ("age_1024_raw", "ms", age_raw),
+        ("age_1024_dissected", "ms", age_dissected),
+        ("age_4096", "ms", age_4096),
+        ("age_bake_1024", "s", age_bake),
         ("thermal_1024", "ms", thermal),
         ("lava_1024", "ms", lava),
         ("pipe_512", "ms", || pipe(512)),
@@ -218,6 +226,54 @@ fn lava() -> f64 {
 }
 
 /// One pass over mountains with half a metre of soil, everything sliding.
+/// The land that ages: 30 m cells.
+fn noise(cells: u32) -> Terrain {
+    let shape = Fbm::seeded(5)
+        .with_feature_size(f64::from(cells) * 30.0)
+        .with_height(f64::from(cells) * 5.0);
+    Terrain::generate(&shape, UVec2::splat(cells), 30.0).expect("valid")
+}
+
+fn ageing(terrain: &Terrain) -> AgeingSolver {
+    let settings = Ageing::default().with_uplift(Uplift::keep(0.8));
+    AgeingSolver::new(settings, terrain.grid()).expect("valid")
+}
+
+/// A first ageing step, with hollows everywhere.
+fn age_raw() -> f64 {
+    let terrain = noise(1024);
+    let solver = ageing(&terrain);
+    let run = || {
+        let (mut terrain, mut solver) = (terrain.clone(), solver.clone());
+        solver.age(&mut terrain, 2500.0);
+    };
+    median(5, run) * 1e3
+}
+
+/// An ageing step on land with valleys.
+fn age_dissected() -> f64 {
+    let mut terrain = noise(1024);
+    let mut solver = ageing(&terrain);
+    solver.age(&mut terrain, 100_000.0);
+    median(9, || solver.age(&mut terrain, 2500.0)) * 1e3
+}
+
+fn age_4096() -> f64 {
+    let mut terrain = noise(4096);
+    let mut solver = ageing(&terrain);
+    median(3, || solver.age(&mut terrain, 2500.0)) * 1e3
+}
+
+/// A whole bake of 500 000 years, coarse to fine.
+fn age_bake() -> f64 {
+    let land = noise(1024);
+    let settings = Ageing::default().with_uplift(Uplift::keep(0.8));
+    let start = Instant::now();
+    let bake = Bake::new(land).age(settings, 500_000.0);
+    bake.run(&BakeProgress::default()).expect("valid");
+    start.elapsed().as_secs_f64()
+}
+
 fn thermal() -> f64 {
     let mut terrain = mountains(1024).with_soil_depth(0.5).expect("valid");
     let mut solver = ThermalSolver::new(Thermal::default(), terrain.grid()).expect("valid");

@@ -43,6 +43,7 @@ fn paint(
 "#
 )]
 
+mod ages;
 mod bakes;
 mod brush;
 mod clock;

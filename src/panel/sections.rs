@@ -1,6 +1,6 @@
 //! The panel's sections and where they stand.
 
-use super::{bakes, brush, clock, masks, models, plots};
+use super::{ages, bakes, brush, clock, masks, models, plots};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Ui};
 
@@ -98,6 +98,7 @@ impl Default for PanelSections {
         #[cfg(feature = "io")]
         sections.push(right("Files", super::files::show).closed());
         sections.push(right("Bakes", bakes::show).closed());
+        sections.push(right("Ages", ages::show).closed());
         Self(sections)
     }
 }
