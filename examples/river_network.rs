@@ -21,7 +21,7 @@ const CELL_SIZE: f32 = 4.0;
 /// Height of the ribbons above the ground. units: m
 const LIFT: f32 = 2.0;
 /// How much more the springs pour than the network says: water that one sees at once.
-const MORE_WATER: f32 = 60.0;
+const MORE_WATER: f32 = 1500.0;
 
 fn main() -> AppExit {
     let cli = Cli::parse();
@@ -34,18 +34,20 @@ fn main() -> AppExit {
         },
     ))
     .insert_resource(Seed(cli.seed))
-    .insert_resource(RiverMap::new(RiverSettings::default().with_runoff(1.0)))
+    .insert_resource(RiverMap::new(RiverSettings {
+        onset_area: 5000.0,
+        ..RiverSettings::default()
+    }))
+    .insert_resource(ShowRivers(true))
     .add_systems(Startup, start)
-    .add_systems(PostUpdate, draw)
+    .add_systems(PostUpdate, (draw, show).chain())
     .add_systems(Update, keys.run_if(resource_exists::<ButtonInput<KeyCode>>));
     let seconds = cli.options.seconds_or(60.0);
     let screenshots =
         common::Screenshots::new()
             .shot("start", 0.0)
             .shot_with("end", seconds, |world| {
-                for mut river in world.query::<(&Ribbon, &mut Visibility)>().iter_mut(world) {
-                    *river.1 = Visibility::Hidden;
-                }
+                world.resource_mut::<ShowRivers>().0 = false;
             });
     if cli.options.headless {
         app.add_systems(Update, run_water.run_if(resource_added::<Drawn>));
@@ -55,6 +57,10 @@ fn main() -> AppExit {
 
 #[derive(Resource)]
 struct Seed(u32);
+
+/// Whether the network is drawn.
+#[derive(Resource)]
+struct ShowRivers(bool);
 
 /// There when the first network is drawn.
 #[derive(Resource)]
@@ -120,6 +126,15 @@ fn draw(
     commands.insert_resource(Drawn);
 }
 
+fn show(rivers: Res<ShowRivers>, mut ribbons: Query<&mut Visibility, With<Ribbon>>) {
+    for mut ribbon in &mut ribbons {
+        ribbon.set_if_neq(match rivers.0 {
+            true => Visibility::Inherited,
+            false => Visibility::Hidden,
+        });
+    }
+}
+
 /// A strip along each river of an order, a little above the ground.
 fn ribbons(network: &RiverNetwork, order: u8, ground: &TerrainQuery) -> Mesh {
     let (mut positions, mut indices) = (Vec::new(), Vec::new());
@@ -130,8 +145,8 @@ fn ribbons(network: &RiverNetwork, order: u8, ground: &TerrainQuery) -> Mesh {
             let before = course[at.saturating_sub(1)];
             let after = course[(at + 1).min(course.len() - 1)];
             let along = (after - before).with_y(0.0).normalize_or(Vec3::X);
-            // True widths are too narrow to be seen from far above.
-            let half = (1.5 * river.points[at].width).clamp(0.4 * CELL_SIZE, 2.0 * CELL_SIZE);
+            // True widths are too narrow to be seen from far above: show the order instead.
+            let half = (0.35 + 0.25 * f32::from(order)) * CELL_SIZE;
             let first = positions.len() as u32;
             for side in [-half, half] {
                 let place = *here + Vec3::new(-along.z, 0.0, along.x) * side;
@@ -173,16 +188,14 @@ fn keys(
     mut commands: Commands,
     keys: Res<ButtonInput<KeyCode>>,
     mut seed: ResMut<Seed>,
-    mut ribbons: Query<&mut Visibility, With<Ribbon>>,
+    mut rivers: ResMut<ShowRivers>,
     springs: Query<Entity, With<Spring>>,
 ) {
     if keys.just_pressed(KeyCode::KeyW) {
         commands.run_system_cached(run_water);
     }
     if keys.just_pressed(KeyCode::KeyF) {
-        for mut ribbon in &mut ribbons {
-            ribbon.toggle_visible_hidden();
-        }
+        rivers.0 = !rivers.0;
     }
     if keys.just_pressed(KeyCode::KeyR) {
         for spring in &springs {
