@@ -42,13 +42,8 @@ fn main() -> AppExit {
     .add_systems(Startup, start)
     .add_systems(PostUpdate, (draw, show).chain())
     .add_systems(Update, keys.run_if(resource_exists::<ButtonInput<KeyCode>>));
-    let seconds = cli.options.seconds_or(60.0);
-    let screenshots =
-        common::Screenshots::new()
-            .shot("start", 0.0)
-            .shot_with("end", seconds, |world| {
-                world.resource_mut::<ShowRivers>().0 = false;
-            });
+    let seconds = cli.options.seconds_or(20.0);
+    let screenshots = common::Screenshots::start_and_end(seconds);
     if cli.options.headless {
         app.add_systems(Update, run_water.run_if(resource_added::<Drawn>));
     }
@@ -139,7 +134,7 @@ fn show(rivers: Res<ShowRivers>, mut ribbons: Query<&mut Visibility, With<Ribbon
 fn ribbons(network: &RiverNetwork, order: u8, ground: &TerrainQuery) -> Mesh {
     let (mut positions, mut indices) = (Vec::new(), Vec::new());
     let rivers = network.rivers().iter().enumerate();
-    for (number, river) in rivers.filter(|(_, river)| river.order == order) {
+    for (number, _) in rivers.filter(|(_, river)| river.order == order) {
         let course = network.smooth_positions(number, 4);
         for (at, here) in course.iter().enumerate() {
             let before = course[at.saturating_sub(1)];
