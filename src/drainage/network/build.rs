@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 
 /// [`Routing::covers`] counts lakes from here; what is below is dry or a sea.
 const FIRST_LAKE: u32 = 5;
+/// Channels are many if they are more than one in so many cells.
+const MANY_CHANNELS: usize = 32;
 /// Points up and down a river over which its slope is taken.
 const SLOPE_REACH: usize = 2;
 
@@ -281,18 +283,31 @@ fn find_channels(
     basin: &[u32],
     onset: u32,
 ) -> Vec<u32> {
-    let order = routing.order();
+    let size = routing.order().band_cells();
+    let mut found: Vec<Vec<u32>> = vec![Vec::new(); upstream.len().div_ceil(size)];
+    let parts = found.iter_mut().zip(upstream.chunks(size)).enumerate();
+    workers.each(parts, |(band, (found, upstream))| {
+        for (place, &cells) in upstream.iter().enumerate() {
+            if cells >= onset && basin[band * size + place] != NONE {
+                found.push((band * size + place) as u32);
+            }
+        }
+    });
+    let mut channels: Vec<u32> = found.into_iter().flatten().collect();
+    // More drains through a cell than through those that drain into it.
+    if channels.len() <= upstream.len() / MANY_CHANNELS {
+        channels.sort_unstable_by_key(|&cell| (upstream[cell as usize], cell));
+        return channels;
+    }
+    // Sorting that many takes longer than going through all cells in their order.
     let is_channel = |cell: &u32| {
         let cell = *cell as usize;
         upstream[cell] >= onset && basin[cell] != NONE
     };
-    let mut bands: Vec<(&[u32], Vec<u32>)> =
-        order.bands().map(|cells| (cells, Vec::new())).collect();
-    workers.each(bands.iter_mut(), |(cells, found)| {
-        found.extend(cells.iter().copied().filter(is_channel));
-    });
-    let mut channels: Vec<u32> = bands.into_iter().flat_map(|(_, found)| found).collect();
-    channels.extend(order.trunk().iter().copied().filter(is_channel));
+    channels.clear();
+    let order = routing.order();
+    let all = order.bands().flatten().chain(order.trunk());
+    channels.extend(all.copied().filter(is_channel));
     channels
 }
 
