@@ -126,6 +126,12 @@ impl Rows<'_> {
                 Some(info) => self.choice(&row, chosen, info),
                 None => {}
             },
+            // What comes from code or a file.
+            ReflectMut::List(list) => {
+                let label = row.setting.label_or(row.field);
+                let label = self.ui.label(format!("{label}: {} values", list.len()));
+                label.on_hover_text(row.setting.explanation());
+            }
             _ => {}
         }
     }

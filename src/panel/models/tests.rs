@@ -4,6 +4,7 @@ use super::*;
 use crate::{
     forcing::{Evaporation, Rain, RainPattern, Season},
     models::{
+        ageing::{Ageing, Uplift},
         droplet::{Droplets, PublishedDroplets, Streams},
         lava::Lava,
         meander::MeanderingRiver,
@@ -42,6 +43,9 @@ fn fields(value: &dyn PartialReflect, path: &str, found: &mut BTreeSet<String>) 
     };
     match value.reflect_ref() {
         ReflectRef::Struct(fields_of) => {
+            if !path.is_empty() {
+                found.insert(path.to_owned());
+            }
             for index in 0..fields_of.field_len() {
                 let name = fields_of.name_at(index).expect("a field has a name");
                 let field = fields_of.field_at(index).expect("a field has a value");
@@ -123,11 +127,15 @@ fn every_setting_of_every_model_has_a_row() {
         },
     ]);
     check(&[Lava::default()]);
+    check(&[
+        Ageing::default().with_uplift(Uplift::Rate { mm_per_year: 1.0 }),
+        Ageing::default().with_uplift(Uplift::keep(0.5)),
+    ]);
     check(&[Thermal::default()]);
     check(&[MeanderingRiver::default(), MeanderingRiver::as_published()]);
     let models = ErosionModels::default();
     let count = models.iter().count();
-    assert_eq!(count, 7, "a new model is to be tested here, too");
+    assert_eq!(count, 8, "a new model is to be tested here, too");
 }
 
 #[test]
