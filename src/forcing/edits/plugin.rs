@@ -4,6 +4,7 @@ use super::{
     Brush, EditAction, EditEffect, EditStep, Fill, Matter, Supply, TerrainEdit, TerrainHistory,
 };
 use crate::{
+    models::ageing::timeline::show_age,
     schedule::{Erosion, ErosionStep, ErosionStepSystems, ErosionSystems, ErosionTime},
     terrain::{Terrain, TerrainCursor},
 };
@@ -142,7 +143,13 @@ pub(crate) fn build(app: &mut App, schedule: InternedScheduleLabel) {
         .register_type::<Matter>()
         .register_type::<Fill>()
         .register_type::<Supply>()
-        .add_systems(schedule, take_edits.in_set(ErosionSystems::Input))
+        .add_systems(
+            schedule,
+            take_edits
+                .in_set(ErosionSystems::Input)
+                // Edits are made to the age that is shown.
+                .after(show_age),
+        )
         .add_systems(
             ErosionStep,
             apply_pending_edits.in_set(ErosionStepSystems::Edits),

@@ -245,7 +245,7 @@ fn record_age(
     }
 }
 
-fn show_age(
+pub(crate) fn show_age(
     mut asked: MessageReader<ShowAge>,
     terrain: Option<ResMut<Terrain>>,
     timeline: Option<ResMut<AgeTimeline>>,
