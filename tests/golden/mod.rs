@@ -20,7 +20,7 @@ const GOLDEN: &[(&str, &str, u64)] = &[
     (
         "ageing",
         "(uplift: Keep(share: 0.8, years: 20000.0))",
-        0xeeef_f408_9c29_185c,
+        0x7512_61e7_08ab_f56e,
     ),
     ("droplets", "(seed: 5)", 0x2d4d_8204_c137_15b8),
     (

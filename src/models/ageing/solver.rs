@@ -343,14 +343,11 @@ impl AgeingSolver {
                 let old = f64::from(soil[x]);
                 let new = (old + gained).max(0.0) as f32;
                 soil[x] = new;
+                // In one sum: a change of kilometres would round the low part away.
                 let rock = rise - (f64::from(new) - old);
-                let high = rock as f32;
-                add_exactly(&mut bedrock[x], &mut low[x], high);
-                add_exactly(
-                    &mut bedrock[x],
-                    &mut low[x],
-                    (rock - f64::from(high)) as f32,
-                );
+                let total = f64::from(bedrock[x]) + f64::from(low[x]) + rock;
+                bedrock[x] = total as f32;
+                low[x] = (total - f64::from(bedrock[x])) as f32;
                 changed[x % width / TILE as usize] = true;
             }
         });
