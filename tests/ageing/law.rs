@@ -227,6 +227,24 @@ fn the_mountains_are_kept() {
 }
 
 #[test]
+fn a_map_of_uplift_is_in_millimetres_as_a_rate_is() {
+    let land = hills(48, 10.0, 100.0, 7);
+    let lifted = |uplift: Uplift| {
+        let settings = Ageing::default().with_uplift(uplift);
+        aged(land.clone(), &settings, 5000.0)
+            .ledger()
+            .solids
+            .uplifted
+    };
+    let by_rate = lifted(Uplift::Rate { mm_per_year: 0.4 });
+    let by_map = lifted(Uplift::Map(vec![0.4; land.grid().cells()]));
+    // Two metres on nearly all of the land.
+    let whole = 2.0 * 480.0 * 480.0;
+    assert!(by_rate > 0.9 * whole && by_rate <= whole, "{by_rate}");
+    assert!((by_map / by_rate - 1.0).abs() < 1e-5, "{by_map} {by_rate}");
+}
+
+#[test]
 fn soil_goes_first_and_hard_rock_last() {
     let left = |hardness: f32, soil: f32| {
         let land = hills(64, 10.0, 200.0, 9);

@@ -377,7 +377,8 @@ impl AgeingLand {
         let rise = match &self.law.uplift {
             Lift::None => return,
             Lift::Rate(rate) => rate * dt,
-            Lift::Map(_) => dt,
+            // Maps are in mm.
+            Lift::Map(_) => dt / 1000.0,
             Lift::Keep { share, settle } => {
                 let law = (*share, *settle);
                 let keeper = self.keeper.as_mut();
